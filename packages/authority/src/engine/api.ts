@@ -1,0 +1,139 @@
+import type { Outcome, Refusal } from '@idunn/kernel';
+import type { Disagreement, IncarnationKey, PresenceState } from '@idunn/readiness';
+import type { BackPhase, OutcomeName, Phase } from '../model/phase.ts';
+
+/** Who asks. Recorded with everything that the request changes. */
+export interface Requester {
+  readonly actor: string;
+  readonly tenant: string;
+}
+
+export type Command = Requester & {
+  /** The caller's own id for this exact request; a repeat returns the first answer (F24, I12). */
+  readonly operationId: string;
+  readonly target: string;
+} & (
+    | { readonly kind: 'up'; readonly ref: string | null }
+    /** Takes over the state of another fleet; `confirm` must be the foreign claim's `fleet/target`. */
+    | { readonly kind: 'takeover'; readonly confirm: string }
+  );
+
+/** The durable answer to a command. */
+export interface OperationReceipt {
+  readonly operationId: string;
+  readonly target: string;
+  readonly kind: Command['kind'];
+  readonly transaction: string;
+  /** Commands ahead of this one on its target, oldest first. */
+  readonly ahead: readonly { readonly transaction: string; readonly actor: string; readonly phase: Phase | BackPhase | 'queued' }[];
+  /** True when the operation id was seen before and nothing new was begun. */
+  readonly repeated: boolean;
+  readonly stateVersion: number;
+}
+
+export interface WaitNote {
+  /** What is waited on, in words. */
+  readonly what: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** ISO 8601, or `null` when only the remedy ends it. */
+  readonly until: string | null;
+  /** The command or deed that ends it. */
+  readonly remedy: string;
+}
+
+export interface TransactionView {
+  readonly id: string;
+  readonly kind: 'deploy';
+  readonly target: string;
+  readonly actor: string;
+  readonly tenant: string;
+  readonly phase: Phase | BackPhase | 'queued';
+  /** ISO 8601, when the phase was entered. */
+  readonly since: string;
+  readonly phases: readonly { readonly phase: Phase | BackPhase; readonly at: string; readonly tookMs: number | null; readonly note: string | null }[];
+  readonly waitingOn: WaitNote | null;
+  readonly incarnation: IncarnationKey | null;
+  readonly revision: string | null;
+  readonly freezes: readonly { readonly phase: Phase; readonly record: string | null }[];
+  readonly result: TransactionResult | null;
+}
+
+export interface TransactionResult {
+  readonly outcome: OutcomeName;
+  readonly incarnation: IncarnationKey | null;
+  readonly revision: string | null;
+  /** From intake to outcome. */
+  readonly durationMs: number;
+  /** `durationMs` less the recipe's steps, fetches and the program's own start. */
+  readonly ownMs: number;
+  /** Last write accepted from the incumbent to first from the candidate; `null` when nobody wrote. */
+  readonly writeGapMs: number | null;
+  readonly requests: { readonly held: number; readonly failed: number; readonly longestHoldMs: number };
+  readonly refusal: Refusal | null;
+}
+
+export interface IncarnationView {
+  readonly incarnation: IncarnationKey;
+  readonly role: 'admitted' | 'candidate' | 'draining';
+  readonly expected: { readonly release: string; readonly build: string; readonly revision: string };
+  readonly activation: string | null;
+  readonly present: { readonly state: PresenceState; readonly sequence: number; readonly observedAt: string; readonly fresh: boolean } | null;
+  readonly ready: { readonly receipt: string; readonly observedAt: string } | null;
+  readonly disagreements: readonly Disagreement[];
+}
+
+export interface Incident {
+  readonly code: string;
+  readonly subject: string;
+  readonly since: string;
+  readonly detail: string;
+  readonly remedy: string;
+}
+
+/** One target, as `idunn.status/v1` carries it (documented in the client package). */
+export interface TargetView {
+  readonly target: string;
+  readonly desired: 'up' | 'down';
+  readonly admitted: {
+    readonly incarnation: IncarnationKey;
+    readonly release: string;
+    readonly build: string;
+    readonly revision: string;
+    readonly activation: string;
+    readonly processes: readonly { readonly pid: number }[];
+    readonly admittedAt: string;
+  } | null;
+  readonly incarnations: readonly IncarnationView[];
+  readonly lease: { readonly epoch: number; readonly activation: string | null; readonly state: 'held' | 'revoked' | 'none' } | null;
+  readonly route: { readonly endpoint: string; readonly members: readonly { readonly incarnation: IncarnationKey; readonly backend: string }[] } | null;
+  readonly static: null;
+  readonly transaction: { readonly id: string; readonly kind: string; readonly phase: string; readonly since: string; readonly waitingOn: WaitNote | null } | null;
+  readonly queued: readonly { readonly transaction: string; readonly actor: string; readonly since: string }[];
+  readonly continuity: { readonly streak: number; readonly nextAttemptAt: string | null };
+  readonly freezes: readonly { readonly by: string; readonly reason: string; readonly since: string; readonly clearedBy: string }[];
+  readonly hold: { readonly by: string; readonly reason: string; readonly since: string } | null;
+  readonly incidents: readonly Incident[];
+}
+
+/** What happens, as it happens; also kept in the history where it was durable. */
+export type EngineEvent = { readonly at: string; readonly target: string; readonly transaction: string } & (
+  | { readonly event: 'queued'; readonly ahead: number }
+  | { readonly event: 'phase'; readonly phase: Phase | BackPhase; readonly tookMs: number | null; readonly note: string | null }
+  | { readonly event: 'wait'; readonly wait: WaitNote | null }
+  | { readonly event: 'progress'; readonly step: string; readonly text: string }
+  | ({ readonly event: 'outcome' } & TransactionResult)
+);
+
+/** The engine's front door. */
+export interface EngineApi {
+  /** Takes up every unfinished transaction and re-adopts what runs; resolves when each target has been looked at. */
+  start(): Promise<void>;
+  submit(command: Command): Promise<Outcome<OperationReceipt>>;
+  target(target: string): Promise<TargetView | null>;
+  targets(): Promise<readonly TargetView[]>;
+  transaction(id: string): Promise<TransactionView | null>;
+  subscribe(listener: (event: EngineEvent) => void): () => void;
+  /** Stops acting after the step at hand; nothing that runs is stopped. */
+  stop(): Promise<void>;
+}

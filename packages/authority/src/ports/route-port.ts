@@ -1,0 +1,44 @@
+import type { Evidence, Outcome } from '@idunn/kernel';
+import type { IncarnationKey } from '@idunn/readiness';
+import type { RouteContract } from '@idunn/release';
+
+export interface RouteMember {
+  readonly incarnation: IncarnationKey;
+  readonly activation: string;
+  readonly backend: { readonly host: string; readonly port: number };
+}
+
+export interface RouteState {
+  readonly route: string;
+  /** Generation of the snapshot that the proxy serves. */
+  readonly generation: number;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly members: readonly RouteMember[];
+}
+
+export interface Staged {
+  readonly stage: string;
+  readonly generation: number;
+}
+
+/** The route of one target in the proxy. Other routes are never touched (F9). */
+export interface RoutePort {
+  /** What the proxy says it serves; `absent` when it is reachable and has no such route. */
+  read(route: string): Promise<Evidence<RouteState>>;
+  /** Renders, validates and acknowledges a snapshot with exactly these members, not yet served (F26). */
+  stage(target: string, contract: RouteContract, members: readonly RouteMember[]): Promise<Outcome<Staged>>;
+  /** Holds new requests for at most `termMs`; the hold ends by itself towards the last acknowledged snapshot. */
+  hold(route: string, termMs: number): Promise<Outcome<'held'>>;
+  /** Ends a hold towards what is served now. */
+  release(route: string): Promise<Outcome<'released'>>;
+  /** Serves the staged snapshot and lets held requests go. A repeat after a lost answer is harmless (F8). */
+  publish(staged: Staged): Promise<Outcome<'published'>>;
+  /** Sends a request through the stable route and answers which member the proxy was seen to use, with status. */
+  observe(route: string, path: string): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number }>>;
+  /** Requests still open towards an incarnation that is no longer a member (F10, F25). */
+  open(route: string, incarnation: IncarnationKey): Promise<Evidence<number>>;
+  /** Removes the target's route. */
+  remove(route: string): Promise<Outcome<'removed'>>;
+  /** Requests held and failed since the last call's hold began, for the outcome line. */
+  switchReport(route: string): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
+}

@@ -1,0 +1,3 @@
+import { entries } from './entry.ts';
+
+export const daemonErrors = entries({});

@@ -1,0 +1,27 @@
+import { authorityErrors } from './authority.ts';
+import { daemonErrors } from './daemon.ts';
+import { driversErrors } from './drivers.ts';
+import type { CatalogueEntry } from './entry.ts';
+import { kernelErrors } from './kernel.ts';
+import { readinessErrors } from './readiness.ts';
+import { releaseErrors } from './release.ts';
+import { workloadErrors } from './workload.ts';
+
+/** Every error that a user can meet, each in the part of the room that raises it. */
+const parts = {
+  ...kernelErrors,
+  ...releaseErrors,
+  ...readinessErrors,
+  ...authorityErrors,
+  ...driversErrors,
+  ...workloadErrors,
+  ...daemonErrors,
+};
+
+export type Code = keyof typeof parts;
+
+export const catalogue: Readonly<Record<Code, CatalogueEntry>> = parts;
+
+export const isCode = (text: string): text is Code => Object.hasOwn(catalogue, text);
+
+export type { CatalogueEntry } from './entry.ts';

@@ -1,0 +1,33 @@
+export { canonicalJson } from './canonical.ts';
+export { type CatalogueEntry, type Code, catalogue, isCode } from './catalogue/index.ts';
+export { type Clock, elapsedMs, type Ids, type Moment, moment, type Timers } from './clock.ts';
+export {
+  type Envelope,
+  type Header,
+  keyIdOf,
+  PAYLOAD_TYPE,
+  preAuthEncoding,
+  publicKeyFromBase64,
+  publicKeyToBase64,
+  type SignedPayload,
+  type SigningKey,
+  signEnvelope,
+  signedBy,
+} from './crypto/envelope.ts';
+export { DIGEST_PATTERN, type Digest, digestBytes, digestJson, isDigest } from './digest.ts';
+export { absent, type Evidence, seen, unknown } from './evidence.ts';
+export type { Json, JsonObject } from './json.ts';
+export { type Outcome, ok, type Refusal, refusal, refused } from './refusal.ts';
+export {
+  type Batch,
+  type CommitResult,
+  type HistoryDraft,
+  type HistoryEntry,
+  type Mutation,
+  type RecordKey,
+  type RecordStore,
+  type RecordValue,
+  type Space,
+  type StoredRecord,
+  StoreFault,
+} from './store/port.ts';

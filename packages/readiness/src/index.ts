@@ -1,0 +1,2 @@
+export type * from './model/expected.ts';
+export type * from './model/presence.ts';

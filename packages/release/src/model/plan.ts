@@ -1,0 +1,156 @@
+import type { Digest } from '@idunn/kernel';
+import type { SourceFacts } from './source-facts.ts';
+
+/** Recipe, binding and source facts, compiled and frozen. Private to the authority: it holds host paths. */
+export interface Plan {
+  readonly schema: 'idunn.plan/v1';
+  readonly fleet: string;
+  readonly machine: string;
+  readonly target: string;
+  readonly source: SourceFacts;
+  /** SHA-256 over the binding file's exact bytes. */
+  readonly bindingDigest: Digest;
+  readonly inputs: readonly PinnedInput[];
+  readonly runners: Readonly<Record<string, RunnerGrant>>;
+  readonly steps: readonly Step[];
+  readonly artifacts: readonly ArtifactSpec[];
+  readonly launch: LaunchContract;
+  readonly health: HealthContract;
+  readonly state: StateContract | null;
+  readonly route: RouteContract | null;
+  readonly capabilities: readonly Capability[];
+  readonly rollout: 'candidate-then-promote' | 'stop-then-start';
+  readonly deadlines: PhaseDeadlines;
+  /** How long the incumbent may finish what it holds, in milliseconds. */
+  readonly drainMs: number;
+  /** How many sealed releases are kept for rollback, the admitted one included. */
+  readonly retainReleases: number;
+  /** The target's service signer: the trust anchor's raw public key (base64) and its key id. */
+  readonly signer: { readonly keyId: string; readonly publicKey: string };
+}
+
+export interface PinnedInput {
+  readonly id: string;
+  readonly url: string;
+  readonly sha256: Digest;
+  readonly maxBytes: number;
+}
+
+/** What the binding grants to one runner profile. */
+export interface RunnerGrant {
+  readonly kind: 'host-native';
+  /** Program name as the recipe's argv[0] writes it, to an absolute host path. */
+  readonly allowedPrograms: Readonly<Record<string, string>>;
+  /** Environment for every step of the profile; nothing else is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface Step {
+  readonly id: string;
+  readonly stage: 'build' | 'test';
+  readonly profile: string;
+  readonly argv: readonly [string, ...string[]];
+  /** Relative to the staged tree. */
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly outputLimitBytes: number;
+}
+
+export interface ArtifactSpec {
+  readonly id: string;
+  /** Relative to the staged tree, after the steps ran. */
+  readonly path: string;
+  readonly kind: 'file' | 'directory';
+}
+
+/** One word of argv or one environment value: literal text or a slot that Idunn fills. */
+export type LaunchValue =
+  | { readonly literal: string }
+  /** `state-path:<store id>`, `state-root`, `endpoint-port`, `endpoint-host`, `activation-directory`, `artifact:<id>`. */
+  | { readonly slot: string };
+
+export interface LaunchContract {
+  /** What is exec'd: a file of an artifact, or an interpreter that runs a packaged entry. */
+  readonly program:
+    | { readonly kind: 'artifact'; readonly artifact: string; readonly path: string }
+    | {
+        readonly kind: 'interpreter';
+        /** `host`: the binding admits this absolute path by an explicit line; `input`: a pinned input. */
+        readonly origin: 'host' | 'input';
+        readonly path: string;
+        readonly digest: Digest;
+        readonly entry: { readonly artifact: string; readonly path: string };
+      };
+  readonly args: readonly LaunchValue[];
+  readonly environment: Readonly<Record<string, LaunchValue>>;
+  /** Names of secrets; each becomes a 0600 file `secrets/<name>` of the activation directory (F30). */
+  readonly secrets: readonly { readonly name: string; readonly file: string }[];
+  readonly endpoint: { readonly host: '127.0.0.1'; readonly fromPort: number; readonly toPort: number } | null;
+  readonly limits: ResourceLimits;
+  /** The binding's word that the program never forks, which stands in for a control group (section 6). */
+  readonly singleProcess: boolean;
+}
+
+export interface ResourceLimits {
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  readonly openFiles: number | null;
+  readonly logBytes: number;
+  readonly logFiles: number;
+}
+
+/** How the service shows its health. `idunn`: it embeds the workload protocol and signs presence itself. */
+export interface HealthContract {
+  readonly kind: 'idunn';
+  /** Path answered with 2xx while healthy, used to see the route serve; `null` without a route. */
+  readonly path: string | null;
+  /** A presence older than this is stale, in milliseconds of the monotonic clock. */
+  readonly freshnessMs: number;
+}
+
+export interface StateContract {
+  /** Belongs to the target, never to a release (F20). */
+  readonly stateId: string;
+  readonly schema: string;
+  /** Schemas that this build can open; the schema itself is always among them. */
+  readonly accepts: readonly string[];
+  readonly root: string;
+  readonly stores: readonly StateStore[];
+}
+
+export interface StateStore {
+  readonly id: string;
+  readonly kind: 'sqlite' | 'files' | 'postgres';
+  /** Relative to the state root. */
+  readonly path: string;
+}
+
+export interface RouteContract {
+  /** Route name, unique in the fleet. */
+  readonly name: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly protocol: 'http';
+  readonly holdMs: number;
+  readonly holdRequests: number;
+  readonly holdBytes: number;
+}
+
+export interface Capability {
+  readonly name: string;
+  readonly schema: string;
+  readonly compatible: readonly string[];
+}
+
+/** Frozen at planning, in milliseconds. */
+export interface PhaseDeadlines {
+  readonly materializeMs: number;
+  readonly sealMs: number;
+  readonly startMs: number;
+  readonly warmingMs: number;
+  readonly handoverMs: number;
+  /** Term of a `relinquish`: how long the incumbent waits for its answer's consequence. */
+  readonly relinquishMs: number;
+  readonly readyMs: number;
+  readonly routeMs: number;
+  readonly stopMs: number;
+}
