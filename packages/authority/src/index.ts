@@ -1,8 +1,8 @@
+export type * from './engine/api.ts';
+export * from './model/phase.ts';
 export type * from './ports/channel-port.ts';
 export type * from './ports/freeze-port.ts';
 export type * from './ports/lease-port.ts';
 export type * from './ports/observer-port.ts';
 export type * from './ports/route-port.ts';
 export type * from './ports/workload-port.ts';
-export type * from './engine/api.ts';
-export * from './model/phase.ts';

@@ -7,7 +7,7 @@ import canonicalize from 'canonicalize';
  */
 export function canonicalJson(value: unknown): string {
   refuseWhatJsonLoses(value, '$');
-  const text = (canonicalize as unknown as (input: unknown) => string | undefined)(value);
+  const text = canonicalize(value);
   if (text === undefined) throw new TypeError('value has no JSON form');
   return text;
 }

@@ -1,1 +1,1 @@
-export {};
+/** The front door; the room is being built. */

@@ -25,7 +25,11 @@ export interface OperationReceipt {
   readonly kind: Command['kind'];
   readonly transaction: string;
   /** Commands ahead of this one on its target, oldest first. */
-  readonly ahead: readonly { readonly transaction: string; readonly actor: string; readonly phase: Phase | BackPhase | 'queued' }[];
+  readonly ahead: readonly {
+    readonly transaction: string;
+    readonly actor: string;
+    readonly phase: Phase | BackPhase | 'queued';
+  }[];
   /** True when the operation id was seen before and nothing new was begun. */
   readonly repeated: boolean;
   readonly stateVersion: number;
@@ -51,7 +55,12 @@ export interface TransactionView {
   readonly phase: Phase | BackPhase | 'queued';
   /** ISO 8601, when the phase was entered. */
   readonly since: string;
-  readonly phases: readonly { readonly phase: Phase | BackPhase; readonly at: string; readonly tookMs: number | null; readonly note: string | null }[];
+  readonly phases: readonly {
+    readonly phase: Phase | BackPhase;
+    readonly at: string;
+    readonly tookMs: number | null;
+    readonly note: string | null;
+  }[];
   readonly waitingOn: WaitNote | null;
   readonly incarnation: IncarnationKey | null;
   readonly revision: string | null;
@@ -78,7 +87,12 @@ export interface IncarnationView {
   readonly role: 'admitted' | 'candidate' | 'draining';
   readonly expected: { readonly release: string; readonly build: string; readonly revision: string };
   readonly activation: string | null;
-  readonly present: { readonly state: PresenceState; readonly sequence: number; readonly observedAt: string; readonly fresh: boolean } | null;
+  readonly present: {
+    readonly state: PresenceState;
+    readonly sequence: number;
+    readonly observedAt: string;
+    readonly fresh: boolean;
+  } | null;
   readonly ready: { readonly receipt: string; readonly observedAt: string } | null;
   readonly disagreements: readonly Disagreement[];
 }
@@ -105,13 +119,31 @@ export interface TargetView {
     readonly admittedAt: string;
   } | null;
   readonly incarnations: readonly IncarnationView[];
-  readonly lease: { readonly epoch: number; readonly activation: string | null; readonly state: 'held' | 'revoked' | 'none' } | null;
-  readonly route: { readonly endpoint: string; readonly members: readonly { readonly incarnation: IncarnationKey; readonly backend: string }[] } | null;
+  readonly lease: {
+    readonly epoch: number;
+    readonly activation: string | null;
+    readonly state: 'held' | 'revoked' | 'none';
+  } | null;
+  readonly route: {
+    readonly endpoint: string;
+    readonly members: readonly { readonly incarnation: IncarnationKey; readonly backend: string }[];
+  } | null;
   readonly static: null;
-  readonly transaction: { readonly id: string; readonly kind: string; readonly phase: string; readonly since: string; readonly waitingOn: WaitNote | null } | null;
+  readonly transaction: {
+    readonly id: string;
+    readonly kind: string;
+    readonly phase: string;
+    readonly since: string;
+    readonly waitingOn: WaitNote | null;
+  } | null;
   readonly queued: readonly { readonly transaction: string; readonly actor: string; readonly since: string }[];
   readonly continuity: { readonly streak: number; readonly nextAttemptAt: string | null };
-  readonly freezes: readonly { readonly by: string; readonly reason: string; readonly since: string; readonly clearedBy: string }[];
+  readonly freezes: readonly {
+    readonly by: string;
+    readonly reason: string;
+    readonly since: string;
+    readonly clearedBy: string;
+  }[];
   readonly hold: { readonly by: string; readonly reason: string; readonly since: string } | null;
   readonly incidents: readonly Incident[];
 }
@@ -119,7 +151,12 @@ export interface TargetView {
 /** What happens, as it happens; also kept in the history where it was durable. */
 export type EngineEvent = { readonly at: string; readonly target: string; readonly transaction: string } & (
   | { readonly event: 'queued'; readonly ahead: number }
-  | { readonly event: 'phase'; readonly phase: Phase | BackPhase; readonly tookMs: number | null; readonly note: string | null }
+  | {
+      readonly event: 'phase';
+      readonly phase: Phase | BackPhase;
+      readonly tookMs: number | null;
+      readonly note: string | null;
+    }
   | { readonly event: 'wait'; readonly wait: WaitNote | null }
   | { readonly event: 'progress'; readonly step: string; readonly text: string }
   | ({ readonly event: 'outcome' } & TransactionResult)

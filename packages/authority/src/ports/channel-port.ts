@@ -10,8 +10,7 @@ export interface Grant {
 
 export type RelinquishAnswer =
   /** Writes in flight are finished, new ones are refused before effect. */
-  | { readonly kind: 'relinquished' }
-  | { readonly kind: 'silent'; readonly because: string };
+  { readonly kind: 'relinquished' } | { readonly kind: 'silent'; readonly because: string };
 
 export type ChannelEvent =
   /** A presence whose two signatures and rising sequence were checked. For leases, health and continuity, never Ready. */
@@ -26,7 +25,11 @@ export interface ChannelPort {
   presence(activation: string): Evidence<{ readonly presence: Presence; readonly ageMs: number }>;
   /** Asks the process to read the nonce back through its own open connections and sign it; per store id. */
   echo(activation: string, nonce: string, withinMs: number): Promise<Evidence<Readonly<Record<string, string>>>>;
-  relinquish(activation: string, request: { readonly requestId: string; readonly epoch: number; readonly termMs: number }, withinMs: number): Promise<RelinquishAnswer>;
+  relinquish(
+    activation: string,
+    request: { readonly requestId: string; readonly epoch: number; readonly termMs: number },
+    withinMs: number,
+  ): Promise<RelinquishAnswer>;
   /** The handover is off: the process re-reads the row and goes on if it is still named. */
   withdraw(activation: string, requestId: string): Promise<void>;
   grant(activation: string, grant: Grant): Promise<Outcome<'delivered'>>;

@@ -26,7 +26,12 @@ export interface OwnerClaim {
 export interface SwapRequest {
   /** Every row must still read so; otherwise nothing is written to that store. */
   readonly from: { readonly epoch: number; readonly activation: string | null };
-  readonly to: { readonly epoch: number; readonly activation: string | null; readonly release: Digest | null; readonly stateSchema: string };
+  readonly to: {
+    readonly epoch: number;
+    readonly activation: string | null;
+    readonly release: Digest | null;
+    readonly stateSchema: string;
+  };
   readonly deadlineMs: number;
 }
 

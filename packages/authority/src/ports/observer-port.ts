@@ -1,13 +1,32 @@
 import type { Evidence, Outcome } from '@idunn/kernel';
-import type { Activation, Disagreement, Expected, IncarnationKey, ObservedRuntime, PresenceState } from '@idunn/readiness';
+import type {
+  Activation,
+  Disagreement,
+  Expected,
+  IncarnationKey,
+  ObservedRuntime,
+  PresenceState,
+} from '@idunn/readiness';
 
 /** What the observer signed about one incarnation, verified by the daemon. */
 export interface Correlation {
   readonly incarnation: IncarnationKey;
   readonly activation: string | null;
-  readonly present: { readonly state: PresenceState; readonly epoch: number | null; readonly sequence: number; readonly observedAtMs: number; readonly fresh: boolean } | null;
+  readonly present: {
+    readonly state: PresenceState;
+    readonly epoch: number | null;
+    readonly sequence: number;
+    readonly observedAtMs: number;
+    readonly fresh: boolean;
+  } | null;
   /** Digest of the signed receipt, and what it is bound to. */
-  readonly ready: { readonly receipt: string; readonly activation: string; readonly epoch: number | null; readonly sequence: number; readonly observedAtMs: number } | null;
+  readonly ready: {
+    readonly receipt: string;
+    readonly activation: string;
+    readonly epoch: number | null;
+    readonly sequence: number;
+    readonly observedAtMs: number;
+  } | null;
   readonly disagreements: readonly Disagreement[];
 }
 

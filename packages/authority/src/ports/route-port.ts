@@ -34,11 +34,16 @@ export interface RoutePort {
   /** Serves the staged snapshot and lets held requests go. A repeat after a lost answer is harmless (F8). */
   publish(staged: Staged): Promise<Outcome<'published'>>;
   /** Sends a request through the stable route and answers which member the proxy was seen to use, with status. */
-  observe(route: string, path: string): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number }>>;
+  observe(
+    route: string,
+    path: string,
+  ): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number }>>;
   /** Requests still open towards an incarnation that is no longer a member (F10, F25). */
   open(route: string, incarnation: IncarnationKey): Promise<Evidence<number>>;
   /** Removes the target's route. */
   remove(route: string): Promise<Outcome<'removed'>>;
   /** Requests held and failed since the last call's hold began, for the outcome line. */
-  switchReport(route: string): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
+  switchReport(
+    route: string,
+  ): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
 }

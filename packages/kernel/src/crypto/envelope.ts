@@ -24,7 +24,7 @@ export interface Envelope {
   readonly payloadType: string;
   /** Base64 of the exact payload bytes. */
   readonly payload: string;
-  readonly signatures: readonly { readonly keyid: string; /** Base64. */ readonly sig: string }[];
+  readonly signatures: readonly { readonly keyid: string /** Base64. */; readonly sig: string }[];
 }
 
 export interface SigningKey {
@@ -37,12 +37,7 @@ export const PAYLOAD_TYPE = 'application/vnd.idunn+json';
 /** DSSE's pre-authentication encoding: what is signed instead of the payload alone. */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const type = Buffer.from(payloadType, 'utf8');
-  return Buffer.concat([
-    Buffer.from(`DSSEv1 ${type.length} `),
-    type,
-    Buffer.from(` ${payload.length} `),
-    payload,
-  ]);
+  return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} `), type, Buffer.from(` ${payload.length} `), payload]);
 }
 
 /** Signs canonical JSON with each key in turn. In-toto statements pass their own `payloadType`. */

@@ -69,10 +69,19 @@ export type CommitResult =
 export interface RecordStore {
   get(key: RecordKey): Promise<StoredRecord | null>;
   /** Records of one kind in id order; `prefix` narrows by id, `limit` is at most 10,000. */
-  list(space: Space, kind: string, options?: { prefix?: string; after?: string; limit?: number }): Promise<readonly StoredRecord[]>;
+  list(
+    space: Space,
+    kind: string,
+    options?: { prefix?: string; after?: string; limit?: number },
+  ): Promise<readonly StoredRecord[]>;
   commit(batch: Batch): Promise<CommitResult>;
   /** Entries in order; `after` is a sequence, `subject` narrows. */
-  history(options?: { subject?: string; after?: number; limit?: number; newestFirst?: boolean }): Promise<readonly HistoryEntry[]>;
+  history(options?: {
+    subject?: string;
+    after?: number;
+    limit?: number;
+    newestFirst?: boolean;
+  }): Promise<readonly HistoryEntry[]>;
   /** The catalogue's state version. */
   stateVersion(): Promise<number>;
   close(): Promise<void>;

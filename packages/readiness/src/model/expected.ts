@@ -23,7 +23,12 @@ export interface Expected {
   readonly signer: string;
   readonly health: { readonly kind: 'idunn'; readonly freshnessMs: number };
   readonly state: { readonly stateId: string; readonly schema: string } | null;
-  readonly endpoint: { readonly protocol: 'http'; readonly host: string; readonly fromPort: number; readonly toPort: number } | null;
+  readonly endpoint: {
+    readonly protocol: 'http';
+    readonly host: string;
+    readonly fromPort: number;
+    readonly toPort: number;
+  } | null;
   readonly capabilities: readonly { readonly name: string; readonly schema: string }[];
 }
 

@@ -15,7 +15,11 @@ export interface ReleasePort {
   /** Copies the exact tree and the pinned inputs to the authority's stage and verifies them; answers the tree's digest. */
   materialize(plan: Plan, signal: AbortSignal, progress: ReleaseProgress): Promise<Outcome<{ readonly stage: Digest }>>;
   /** Runs the steps, digests and installs the artifacts, signs provenance, and writes the completion record last. */
-  seal(plan: Plan, signal: AbortSignal, progress: ReleaseProgress): Promise<Outcome<SealedRelease & { readonly stepsMs: number }>>;
+  seal(
+    plan: Plan,
+    signal: AbortSignal,
+    progress: ReleaseProgress,
+  ): Promise<Outcome<SealedRelease & { readonly stepsMs: number }>>;
   /** The installed release, verified against its completion record; refused when missing or altered (F13). */
   installed(release: Digest): Promise<Outcome<SealedRelease>>;
   /** Deletes stages and releases that no record names, keeping `keep` (F4). */
