@@ -10,11 +10,24 @@ export interface Grant {
 
 export type RelinquishAnswer =
   /** Writes in flight are finished, new ones are refused before effect. */
-  { readonly kind: 'relinquished' } | { readonly kind: 'silent'; readonly because: string };
+  | {
+      readonly kind: 'relinquished';
+      /** CLOCK_MONOTONIC of the last accepted write in milliseconds, the `Clock`'s own scale; `null` when it never wrote. */
+      readonly lastWriteAtMs: number | null;
+    }
+  | { readonly kind: 'silent'; readonly because: string };
 
 export type ChannelEvent =
   /** A presence whose two signatures and rising sequence were checked. For leases, health and continuity, never Ready. */
   | { readonly kind: 'presence'; readonly target: string; readonly activation: string; readonly presence: Presence }
+  /** The first write under an epoch, as the program signed it; for the write gap only. `atMs` is CLOCK_MONOTONIC. */
+  | {
+      readonly kind: 'first-write';
+      readonly target: string;
+      readonly activation: string;
+      readonly epoch: number;
+      readonly atMs: number;
+    }
   | { readonly kind: 'closed'; readonly target: string; readonly activation: string };
 
 /** The lease connection to one process: the socket of its activation directory, owned by the observed process. */
