@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { instant, waitNote } from './common.ts';
+import { transactionResult } from './transaction.ts';
+
+const where = { at: instant, target: z.string(), transaction: z.string() };
+
+/** What happens, as it happens; `idunn up --json` prints one a line, the outcome last. */
+export const engineEvent = z.discriminatedUnion('event', [
+  z.object({ ...where, event: z.literal('queued'), ahead: z.int() }),
+  z.object({
+    ...where,
+    event: z.literal('phase'),
+    phase: z.string(),
+    tookMs: z.number().nullable(),
+    note: z.string().nullable(),
+  }),
+  z.object({ ...where, event: z.literal('wait'), wait: waitNote.nullable() }),
+  z.object({ ...where, event: z.literal('progress'), step: z.string(), text: z.string() }),
+  z.object({ ...where, event: z.literal('outcome'), ...transactionResult.shape }),
+]);
+
+export type EventAnswer = z.infer<typeof engineEvent>;
+export type OutcomeEvent = Extract<EventAnswer, { event: 'outcome' }>;

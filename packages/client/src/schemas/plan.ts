@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { digest } from './common.ts';
+
+const limits = z.object({
+  memoryBytes: z.number().nullable(),
+  processes: z.number().nullable(),
+  openFiles: z.number().nullable(),
+  logBytes: z.number(),
+  logFiles: z.number(),
+});
+
+const launchValue = z.union([z.object({ literal: z.string() }), z.object({ slot: z.string() })]);
+const packaged = z.object({ artifact: z.string(), path: z.string() });
+
+const launch = z.object({
+  program: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('artifact'), ...packaged.shape }),
+    z.object({
+      kind: z.literal('interpreter'),
+      origin: z.enum(['host', 'input']),
+      path: z.string(),
+      digest,
+      entry: packaged,
+    }),
+  ]),
+  args: z.array(launchValue),
+  environment: z.record(z.string(), launchValue),
+  /** Names and files of secrets; never a value (F30). */
+  secrets: z.array(z.object({ name: z.string(), file: z.string() })),
+  endpoint: z.object({ host: z.string(), fromPort: z.int(), toPort: z.int() }).nullable(),
+  limits,
+  singleProcess: z.boolean(),
+});
+
+const deadlines = z.object({
+  materializeMs: z.number(),
+  sealMs: z.number(),
+  startMs: z.number(),
+  warmingMs: z.number(),
+  handoverMs: z.number(),
+  relinquishMs: z.number(),
+  readyMs: z.number(),
+  routeMs: z.number(),
+  stopMs: z.number(),
+});
+
+/** The whole plan, as `idunn plan --json` prints it. Content-addressed by its RFC 8785 form. */
+export const plan = z.object({
+  schema: z.literal('idunn.plan/v1'),
+  fleet: z.string(),
+  machine: z.string(),
+  target: z.string(),
+  source: z.object({
+    origin: z.string(),
+    ref: z.string(),
+    selection: z.enum(['pinned-object', 'ref-head', 'signed-authorization']),
+    objectFormat: z.enum(['sha1', 'sha256']),
+    commit: z.string(),
+    tree: z.string(),
+    recipePath: z.string(),
+    recipeBlob: z.string(),
+    recipeDigest: digest,
+    gitlinks: z.array(z.object({ path: z.string(), commit: z.string() })),
+    minimumRevision: z.string(),
+  }),
+  bindingDigest: digest,
+  inputs: z.array(z.object({ id: z.string(), url: z.string(), sha256: digest, maxBytes: z.number() })),
+  runners: z.record(
+    z.string(),
+    z.object({
+      kind: z.literal('host-native'),
+      allowedPrograms: z.record(z.string(), z.string()),
+      environment: z.record(z.string(), z.string()),
+    }),
+  ),
+  steps: z.array(
+    z.object({
+      id: z.string(),
+      stage: z.enum(['build', 'test']),
+      profile: z.string(),
+      argv: z.array(z.string()).min(1),
+      cwd: z.string(),
+      timeoutMs: z.number(),
+      outputLimitBytes: z.number(),
+    }),
+  ),
+  artifacts: z.array(z.object({ id: z.string(), path: z.string(), kind: z.enum(['file', 'directory']) })),
+  launch,
+  health: z.object({ kind: z.literal('idunn'), path: z.string().nullable(), freshnessMs: z.number() }),
+  state: z
+    .object({
+      stateId: z.string(),
+      schema: z.string(),
+      accepts: z.array(z.string()),
+      root: z.string(),
+      stores: z.array(z.object({ id: z.string(), kind: z.enum(['sqlite', 'files', 'postgres']), path: z.string() })),
+    })
+    .nullable(),
+  route: z
+    .object({
+      name: z.string(),
+      listen: z.object({ host: z.string(), port: z.int() }),
+      protocol: z.literal('http'),
+      holdMs: z.number(),
+      holdRequests: z.number(),
+      holdBytes: z.number(),
+    })
+    .nullable(),
+  capabilities: z.array(z.object({ name: z.string(), schema: z.string(), compatible: z.array(z.string()) })),
+  rollout: z.enum(['candidate-then-promote', 'stop-then-start']),
+  deadlines,
+  drainMs: z.number(),
+  retainReleases: z.number(),
+  signer: z.object({ keyId: z.string(), publicKey: z.string() }),
+});
+
+export type PlanAnswer = z.infer<typeof plan>;
