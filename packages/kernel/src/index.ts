@@ -14,6 +14,37 @@ export {
   signEnvelope,
   signedBy,
 } from './crypto/envelope.ts';
+export {
+  createKeyFile,
+  type KeyFile,
+  keyRecordPath,
+  loadKeyFile,
+  loadKeyRecord,
+  readSeedFile,
+  writeSeedFile,
+} from './crypto/key-file.ts';
+export {
+  freshSeed,
+  KEY_PURPOSES,
+  type KeyPurpose,
+  type KeyRecord,
+  type KeyUse,
+  keyRecordSchema,
+  publicKeyOf,
+  signingKeyFromSeed,
+  usableKey,
+  type VerificationKey,
+  verificationKey,
+} from './crypto/keys.ts';
+export {
+  headerSchema,
+  MAX_PAYLOAD_BYTES,
+  type OpenedEnvelope,
+  openEnvelope,
+  type Shape,
+  type VerifiedPayload,
+  verifyEnvelope,
+} from './crypto/open-envelope.ts';
 export { DIGEST_PATTERN, type Digest, digestBytes, digestJson, isDigest } from './digest.ts';
 export { absent, type Evidence, seen, unknown } from './evidence.ts';
 export type { Json, JsonObject } from './json.ts';
@@ -31,3 +62,6 @@ export {
   type StoredRecord,
   StoreFault,
 } from './store/port.ts';
+export { systemClock } from './system/clock.ts';
+export { randomIds } from './system/ids.ts';
+export { systemTimers } from './system/timers.ts';
