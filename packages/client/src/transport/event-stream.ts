@@ -14,7 +14,7 @@ export class EventStreamParser {
 
   /** The messages that `chunk` completes, in order. Throws `RangeError` for an endless message. */
   push(chunk: string): StreamMessage[] {
-    this.#rest += chunk.replaceAll('\r\n', '\n');
+    this.#rest = (this.#rest + chunk).replaceAll('\r\n', '\n');
     const blocks = this.#rest.split('\n\n');
     this.#rest = blocks.pop() ?? '';
     if (this.#rest.length > MESSAGE_LIMIT_CHARACTERS) throw new RangeError('an event is longer than its limit');

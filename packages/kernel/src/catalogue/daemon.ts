@@ -1,3 +1,125 @@
 import { entries } from './entry.ts';
 
-export const daemonErrors = entries({});
+export const daemonErrors = entries({
+  'api-version-mismatch': {
+    reason: 'The command and the daemon speak different versions of the API.',
+    remedy: 'Install the same version of idunn on both sides, then run idunn daemon again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'daemon-already-running': {
+    reason: 'Another daemon already serves this fleet.',
+    remedy: 'Use the running daemon; idunn status shows it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'daemon-answer-unexpected': {
+    reason: 'The daemon answered with something that is no answer of its API.',
+    remedy: 'Run idunn doctor, and look at the daemon log.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'daemon-failed': {
+    reason: 'The daemon met a fault of its own while it answered; nothing was acted on.',
+    remedy: 'Look at the daemon log in the fleet’s log directory, then repeat the command with its operation id.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'daemon-start-failed': {
+    reason: 'The daemon ended before it could answer.',
+    remedy: 'Read the lines of its log that are shown, correct the cause, and run idunn daemon again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'daemon-unreachable': {
+    reason: 'No daemon answers on the fleet’s socket.',
+    remedy: 'Run idunn daemon --detach.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'fleet-not-found': {
+    reason: 'No fleet was found in any of the places that are searched.',
+    remedy: 'Name the directory that holds fleet.toml with --fleet or IDUNN_FLEET.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'fleet-pointer-invalid': {
+    reason: 'A fleet pointer or fleet file that was found cannot be used.',
+    remedy: 'Correct the named file, or name another fleet with --fleet.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'helper-start-failed': {
+    reason: 'A program that the daemon needs beside it, the router or the observer, did not come up.',
+    remedy: 'Look at its log in the fleet’s log directory, then run idunn daemon again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'key-exists': {
+    reason: 'The target already has a service signer, and a signer is not replaced silently.',
+    remedy: 'Run idunn key show with the target to see it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'key-unknown': {
+    reason: 'The fleet holds no key of that name.',
+    remedy: 'Run idunn key list.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'log-absent': {
+    reason: 'The target has no log, because nothing of it was ever started.',
+    remedy: 'Run idunn up with the target.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'node-too-old': {
+    reason: 'The program was started under a version of Node that it does not support.',
+    remedy: 'Start it with Node 24 or newer; in the repository, npx idunn uses the Node that it brings.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'profile-unknown': {
+    reason: 'The fleet file names no profile of that name.',
+    remedy: 'Name one of the profiles of fleet.toml.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'request-invalid': {
+    reason: 'The request does not have the shape that the API documents.',
+    remedy: 'Correct the named fields; docs/json.md describes each request.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'runtime-directory-volatile': {
+    reason: 'The runtime directory is wiped when its user logs out, and what runs would lose its sockets.',
+    remedy: 'Run loginctl enable-linger for the user, or name another runtime directory in fleet.toml.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'socket-path-too-long': {
+    reason: 'The path of a socket is longer than the 107 bytes that the system allows.',
+    remedy: 'Name a shorter runtime directory in fleet.toml.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'subject-unknown': {
+    reason: 'Nothing of that name is known here.',
+    remedy:
+      'Give a target, a transaction id, a release digest or an incarnation key that idunn status or history shows.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'target-unknown': {
+    reason: 'The fleet has no binding of that target.',
+    remedy: 'Run idunn status to see the targets, or add a file for it under bindings in the fleet’s directory.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'transaction-unknown': {
+    reason: 'No transaction of that id is kept.',
+    remedy: 'Run idunn history to see the transactions.',
+    blame: 'user',
+    retry: 'final',
+  },
+});

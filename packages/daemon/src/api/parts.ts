@@ -1,0 +1,32 @@
+import type { EngineApi } from '@idunn/authority';
+import type { DoctorCheck, FleetAnswer, KeyAnswer, Version } from '@idunn/client';
+import type { Clock, HistoryEntry, Outcome } from '@idunn/kernel';
+import type { Plan, SealedRelease } from '@idunn/release';
+
+/** The log of one activation, with everything that was bound as a secret taken out (F30). */
+export interface LogReader {
+  tail(target: string, activation: string, lines: number): Promise<readonly string[]>;
+  /** Lines as they are written, after the last `lines`; ends with the activation's log or when `signal` aborts. */
+  follow(target: string, activation: string, lines: number, signal: AbortSignal): AsyncIterable<string>;
+  /** The activation that was launched last, living or not; `null` when there never was one. */
+  newest(target: string): Promise<string | null>;
+}
+
+/** What the API speaks for. Composition fills it; tests fill it with fakes. */
+export interface ApiParts {
+  readonly engine: EngineApi;
+  readonly clock: Clock;
+  readonly separation: 'same-user' | 'user-per-workload';
+  version(): Version;
+  /** The fleet as its files stand now. */
+  fleet(): Promise<Outcome<FleetAnswer>>;
+  plan(target: string, ref: string | null, signal: AbortSignal): Promise<Outcome<Plan>>;
+  release(digest: string): Promise<Outcome<SealedRelease>>;
+  history(options: { subject?: string; limit: number }): Promise<readonly HistoryEntry[]>;
+  readonly logs: LogReader;
+  doctor(): Promise<readonly DoctorCheck[]>;
+  keys(): Promise<readonly KeyAnswer[]>;
+  createKey(target: string): Promise<Outcome<KeyAnswer>>;
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+}

@@ -1,0 +1,122 @@
+import type { Status } from '@idunn/client';
+import { commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { readBody, send } from './answer.ts';
+import type { EventLog } from './event-log.ts';
+import { eventsRoute } from './events-route.ts';
+import { inspect } from './inspect.ts';
+import { logsRoutes } from './logs-route.ts';
+import type { ApiParts } from './parts.ts';
+import { historyOf, neverRun, receiptAnswerOf, targetStatusOf, transactionAnswerOf } from './views.ts';
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+const HISTORY_LIMIT = 1_000;
+const HISTORY_DEFAULT = 50;
+
+/** Whoever reaches the operator's socket (mode 0600) is the operator; Node shows no peer identity. */
+const REQUESTER = { actor: 'operator', tenant: 'local' } as const;
+
+/** The API over one role's socket. It decides nothing: it checks, asks and answers. */
+export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBaseLogger): FastifyInstance {
+  const server = Fastify({ loggerInstance: logger, disableRequestLogging: true, bodyLimit: BODY_LIMIT_BYTES });
+  server.setErrorHandler((error: { statusCode?: number; message?: string }, request, reply) => {
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      return send(reply, refused(refusal('request-invalid', error.message ?? 'the request cannot be read')));
+    }
+    request.log.error({ err: error }, 'a request met a fault');
+    return send(reply, refused(refusal('daemon-failed', error.message ?? 'a fault without a message')));
+  });
+  server.setNotFoundHandler((request, reply) =>
+    send(reply, refused(refusal('request-invalid', `there is no ${request.method} ${request.url}`))),
+  );
+
+  const knows = async (target: string): Promise<Outcome<'known'>> => {
+    const fleet = await parts.fleet();
+    if (!fleet.ok || fleet.value.targets.includes(target)) return ok('known');
+    if ((await parts.engine.target(target)) !== null) return ok('known');
+    return refused(
+      refusal('target-unknown', `the fleet ${fleet.value.fleet} has no target ${target}`, {
+        detail: { targets: fleet.value.targets },
+      }),
+    );
+  };
+
+  server.get('/v1/version', (_request, reply) => send(reply, ok(parts.version())));
+  server.get('/v1/fleet', async (_request, reply) => send(reply, await parts.fleet()));
+  server.get('/v1/status', async (_request, reply) => send(reply, ok(await status(parts))));
+  server.post('/v1/commands', async (request, reply) => {
+    const body = readBody(commandRequest, request.body);
+    if (!body.ok) return send(reply, body);
+    const known = await knows(body.value.target);
+    if (!known.ok) return send(reply, known);
+    const receipt = await parts.engine.submit({ ...body.value, ...REQUESTER });
+    return send(reply, receipt.ok ? ok(receiptAnswerOf(receipt.value)) : receipt);
+  });
+  server.post('/v1/plan', async (request, reply) => {
+    const body = readBody(planRequest, request.body);
+    if (!body.ok) return send(reply, body);
+    const known = await knows(body.value.target);
+    if (!known.ok) return send(reply, known);
+    const gone = new AbortController();
+    reply.raw.on('close', () => gone.abort());
+    return send(reply, await parts.plan(body.value.target, body.value.ref, gone.signal));
+  });
+  server.get<{ Params: { id: string } }>('/v1/transactions/:id', async (request, reply) => {
+    const view = await parts.engine.transaction(request.params.id);
+    return send(
+      reply,
+      view === null
+        ? refused(refusal('transaction-unknown', `no transaction ${request.params.id} is kept`))
+        : ok(transactionAnswerOf(view)),
+    );
+  });
+  server.get<{ Querystring: { subject?: string; limit?: string } }>('/v1/history', async (request, reply) => {
+    const limit = request.query.limit === undefined ? HISTORY_DEFAULT : Number(request.query.limit);
+    if (!Number.isInteger(limit) || limit < 1 || limit > HISTORY_LIMIT) {
+      return send(reply, refused(refusal('request-invalid', `limit is a whole number from 1 to ${HISTORY_LIMIT}`)));
+    }
+    const { subject } = request.query;
+    const entries = await parts.history(subject === undefined ? { limit } : { subject, limit });
+    return send(reply, ok(historyOf(parts.version().fleet, entries)));
+  });
+  server.get<{ Params: { id: string } }>('/v1/inspect/:id', async (request, reply) =>
+    send(reply, await inspect(parts, request.params.id)),
+  );
+  server.get('/v1/doctor', async (_request, reply) =>
+    send(reply, ok({ schema: 'idunn.doctor/v1', checks: await parts.doctor() })),
+  );
+  server.get('/v1/keys', async (_request, reply) =>
+    send(reply, ok({ schema: 'idunn.keys/v1', keys: await parts.keys() })),
+  );
+  server.post('/v1/keys', async (request, reply) => {
+    const body = readBody(keyRequest, request.body);
+    return send(reply, body.ok ? await parts.createKey(body.value.target) : body);
+  });
+  server.get('/metrics', async (_request, reply) => {
+    void reply.type('text/plain; version=0.0.4');
+    return send(reply, ok(await parts.metrics()));
+  });
+  logsRoutes(server, parts, knows);
+  eventsRoute(server, parts.engine, events);
+  return server;
+}
+
+async function status(parts: ApiParts): Promise<Status> {
+  const { version, pid, startedAt, fleet, machine, directory } = parts.version();
+  const views = new Map((await parts.engine.targets()).map((view) => [view.target, view]));
+  const bound = await parts.fleet();
+  // A fleet file that cannot be read hides nothing that runs.
+  for (const target of bound.ok ? bound.value.targets : []) {
+    if (!views.has(target)) views.set(target, neverRun(target));
+  }
+  return {
+    schema: 'idunn.status/v1',
+    fleet,
+    machine,
+    directory,
+    daemon: { version, pid, startedAt },
+    separation: parts.separation,
+    targets: [...views.values()].toSorted((a, b) => a.target.localeCompare(b.target)).map(targetStatusOf),
+  };
+}

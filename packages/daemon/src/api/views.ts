@@ -1,0 +1,50 @@
+import type { OperationReceipt, TargetView, TransactionView } from '@idunn/authority';
+import {
+  type History,
+  type OperationReceiptAnswer,
+  type TargetStatus,
+  type TransactionAnswer,
+  targetHealthOf,
+} from '@idunn/client';
+import type { HistoryEntry } from '@idunn/kernel';
+
+/** A target's status: the engine's view with the one word for it. */
+export function targetStatusOf(view: TargetView): TargetStatus {
+  const status = structuredClone(view) as unknown as Omit<TargetStatus, 'health'>;
+  return { ...status, health: targetHealthOf(status) };
+}
+
+/** A target that has a binding and was never asked for. */
+export const neverRun = (target: string): TargetView => ({
+  target,
+  desired: 'down',
+  admitted: null,
+  incarnations: [],
+  lease: null,
+  route: null,
+  static: null,
+  transaction: null,
+  queued: [],
+  continuity: { streak: 0, nextAttemptAt: null },
+  freezes: [],
+  hold: null,
+  incidents: [],
+});
+
+export const transactionAnswerOf = (view: TransactionView): TransactionAnswer =>
+  ({ schema: 'idunn.transaction-view/v1', ...view }) as unknown as TransactionAnswer;
+
+export const receiptAnswerOf = (receipt: OperationReceipt): OperationReceiptAnswer =>
+  ({ schema: 'idunn.operation-receipt/v1', ...receipt }) as unknown as OperationReceiptAnswer;
+
+export function historyOf(fleet: string, entries: readonly HistoryEntry[]): History {
+  return {
+    schema: 'idunn.history/v1',
+    fleet,
+    entries: entries.map(({ atMs, ...entry }) => ({
+      ...entry,
+      at: new Date(atMs).toISOString(),
+      body: entry.body as History['entries'][number]['body'],
+    })),
+  };
+}

@@ -1,0 +1,159 @@
+import type { Command, EngineApi, EngineEvent, OperationReceipt, TargetView, TransactionView } from '@idunn/authority';
+import { type Clock, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { ApiParts } from '../api/parts.ts';
+
+const AT = '2026-11-30T00:00:00.000Z';
+const digestOf = (digit: string): `sha256:${string}` => `sha256:${digit.repeat(64)}`;
+export const INCARNATION = `ghostlight@${digestOf('a')}` as const;
+
+export const clock: Clock = { wallMs: () => Date.parse(AT), monotonicMs: () => 0, bootId: 'boot-1' };
+
+export const admittedView: TargetView = {
+  target: 'ghostlight',
+  desired: 'up',
+  admitted: {
+    incarnation: INCARNATION,
+    release: digestOf('b'),
+    build: digestOf('c'),
+    revision: 'd'.repeat(40),
+    activation: 'act-1',
+    processes: [{ pid: 4242 }],
+    admittedAt: AT,
+  },
+  incarnations: [
+    {
+      incarnation: INCARNATION,
+      role: 'admitted',
+      expected: { release: digestOf('b'), build: digestOf('c'), revision: 'd'.repeat(40) },
+      activation: 'act-1',
+      present: { state: 'active', sequence: 7, observedAt: AT, fresh: true },
+      ready: { receipt: digestOf('e'), observedAt: AT },
+      disagreements: [],
+    },
+  ],
+  lease: { epoch: 3, activation: 'act-1', state: 'held' },
+  route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: INCARNATION, backend: '127.0.0.1:9000' }] },
+  static: null,
+  transaction: null,
+  queued: [],
+  continuity: { streak: 0, nextAttemptAt: null },
+  freezes: [],
+  hold: null,
+  incidents: [],
+};
+
+export const transactionView: TransactionView = {
+  id: 'tx-1',
+  kind: 'deploy',
+  target: 'ghostlight',
+  actor: 'operator',
+  tenant: 'local',
+  phase: 'sealed',
+  since: AT,
+  phases: [{ phase: 'planned', at: AT, tookMs: 12, note: null }],
+  waitingOn: { what: 'a freeze', since: AT, until: null, remedy: 'idunn freeze clear' },
+  incarnation: null,
+  revision: 'd'.repeat(40),
+  freezes: [{ phase: 'sealed', record: null }],
+  result: null,
+};
+
+/** An engine that remembers what it was asked, so that a test can see what reached it. */
+export class FakeEngine implements EngineApi {
+  readonly submitted: Command[] = [];
+  readonly #listeners = new Set<(event: EngineEvent) => void>();
+  #receipts = new Map<string, OperationReceipt>();
+
+  start = (): Promise<void> => Promise.resolve();
+  stop = (): Promise<void> => Promise.resolve();
+  target = (target: string): Promise<TargetView | null> =>
+    Promise.resolve(target === 'ghostlight' ? admittedView : null);
+  targets = (): Promise<readonly TargetView[]> => Promise.resolve([admittedView]);
+  transaction = (id: string): Promise<TransactionView | null> =>
+    Promise.resolve(id === transactionView.id ? transactionView : null);
+
+  submit(command: Command): Promise<Outcome<OperationReceipt>> {
+    const before = this.#receipts.get(command.operationId);
+    if (before !== undefined) return Promise.resolve(ok({ ...before, repeated: true }));
+    this.submitted.push(command);
+    const { operationId, target, kind } = command;
+    const receipt = { operationId, target, kind, transaction: 'tx-1', ahead: [], repeated: false, stateVersion: 9 };
+    this.#receipts.set(operationId, receipt);
+    return Promise.resolve(ok(receipt));
+  }
+
+  subscribe(listener: (event: EngineEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(event: EngineEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** Parts of the API over a fake engine. */
+export function fakeParts(engine: EngineApi): ApiParts {
+  return {
+    engine,
+    clock,
+    separation: 'same-user',
+    version: () => ({
+      schema: 'idunn.version/v1',
+      api: 1,
+      version: '0.1.0',
+      fleet: 'test',
+      machine: 'local',
+      directory: '/fleet',
+      pid: 1,
+      node: '26.0.0',
+      startedAt: AT,
+      helpers: { routerPid: 2, observerPid: null },
+    }),
+    fleet: () =>
+      Promise.resolve(
+        ok({
+          schema: 'idunn.fleet/v1',
+          fleet: 'test',
+          machine: 'local',
+          directory: '/fleet',
+          targets: ['ghostlight', 'almanac'],
+          profiles: { all: ['ghostlight', 'almanac'] },
+        }),
+      ),
+    plan: () => Promise.resolve(refused(refusal('target-unknown', 'no plan here'))),
+    release: (digest) => Promise.resolve(refused(refusal('subject-unknown', `no release ${digest}`))),
+    history: ({ limit }) =>
+      Promise.resolve(
+        [
+          {
+            sequence: 1,
+            kind: 'transaction.phase',
+            subject: 'tx-1',
+            actor: 'operator',
+            tenant: 'local',
+            atMs: Date.parse(AT),
+            body: { phase: 'planned' },
+            previous: 'sha256:0',
+            digest: 'sha256:1',
+          },
+        ].slice(0, limit),
+      ),
+    logs: {
+      tail: () => Promise.resolve(['one', 'two']),
+      newest: (target) => Promise.resolve(target === 'ghostlight' ? 'act-1' : null),
+      async *follow() {
+        yield 'one';
+        yield 'two';
+      },
+    },
+    doctor: () =>
+      Promise.resolve([{ check: 'record-store', verdict: 'good', detail: 'integrity checked', remedy: null }]),
+    keys: () =>
+      Promise.resolve([
+        { name: 'ghostlight', purpose: 'service-signer', keyId: 'ed25519:aa', publicKey: 'AAAA', createdAt: AT },
+      ]),
+    createKey: (target) => Promise.resolve(refused(refusal('key-exists', `${target} has a signer`))),
+    metrics: () => Promise.resolve('# HELP idunn_up 1\n'),
+  };
+}
