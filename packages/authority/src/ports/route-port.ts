@@ -21,6 +21,19 @@ export interface Staged {
   readonly generation: number;
 }
 
+export type RouteEvent =
+  /** No request is open any more towards this activation, which is no longer a member (F10, F25). */
+  | {
+      readonly kind: 'drained';
+      readonly route: string;
+      readonly incarnation: IncarnationKey;
+      readonly activation: string;
+    }
+  /** The published snapshot of this generation now survives a loss of power too. */
+  | { readonly kind: 'durable'; readonly route: string; readonly generation: number }
+  /** The link to the proxy; after `up`, what it serves must be read anew. */
+  | { readonly kind: 'link'; readonly state: 'up' | 'down' };
+
 /** The route of one target in the proxy. Other routes are never touched (F9). */
 export interface RoutePort {
   /** What the proxy says it serves; `absent` when it is reachable and has no such route. */
@@ -46,4 +59,10 @@ export interface RoutePort {
   switchReport(
     route: string,
   ): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
+  /**
+   * Begins the drain of an incarnation that left: answers how many requests are open towards it now. Those still open after
+   * `withinMs` are closed by the proxy, streams included; `drained` follows as soon as none is open. Safe to repeat.
+   */
+  drain?(route: string, incarnation: IncarnationKey, withinMs: number): Promise<Evidence<number>>;
+  subscribe?(listener: (event: RouteEvent) => void): void;
 }

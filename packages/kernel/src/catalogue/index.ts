@@ -5,6 +5,7 @@ import type { CatalogueEntry } from './entry.ts';
 import { kernelErrors } from './kernel.ts';
 import { readinessErrors } from './readiness.ts';
 import { releaseErrors } from './release.ts';
+import { routerErrors } from './router.ts';
 import { workloadErrors } from './workload.ts';
 
 /** Every error that a user can meet, each in the part of the room that raises it. */
@@ -14,6 +15,7 @@ const parts = {
   ...readinessErrors,
   ...authorityErrors,
   ...driversErrors,
+  ...routerErrors,
   ...workloadErrors,
   ...daemonErrors,
 };
