@@ -46,6 +46,8 @@ export interface PresentStatement extends JsonObject {
   readonly presenceSequence: number;
   /** Digest of the presence envelope's payload bytes. */
   readonly presence: Digest;
+  /** False once the presence is older than the contract allows: readiness is withdrawn. */
+  readonly fresh: boolean;
   readonly disagreements: readonly (Disagreement & JsonObject)[];
 }
 

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { lineSplitter } from './lines.ts';
+
+test('lines come out whole, however the stream was cut', () => {
+  const line = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replaceAll('\n', ' '));
+  fc.assert(
+    fc.property(fc.array(line), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (lines, sizes) => {
+      const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+      const splitter = lineSplitter();
+      const got: string[] = [];
+      for (let at = 0, turn = 0; at < bytes.length; turn++) {
+        const size = sizes[turn % sizes.length] ?? 1;
+        const pushed = splitter.push(bytes.subarray(at, at + size));
+        if (pushed === 'too-long') assert.fail('no line here is too long');
+        got.push(...pushed);
+        at += size;
+      }
+      assert.deepEqual(got, lines);
+    }),
+  );
+});
+
+test('a line over the limit is refused, finished or not', () => {
+  assert.deepEqual(lineSplitter(4).push(Buffer.from('1234\n')), ['1234']);
+  assert.equal(lineSplitter(4).push(Buffer.from('12345\n')), 'too-long');
+  const splitter = lineSplitter(4);
+  assert.deepEqual(splitter.push(Buffer.from('123')), []);
+  assert.equal(splitter.push(Buffer.from('45')), 'too-long');
+});
