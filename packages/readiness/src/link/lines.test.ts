@@ -13,8 +13,7 @@ test('lines come out whole, however the stream was cut', () => {
       for (let at = 0, turn = 0; at < bytes.length; turn++) {
         const size = sizes[turn % sizes.length] ?? 1;
         const pushed = splitter.push(bytes.subarray(at, at + size));
-        if (pushed === 'too-long') assert.fail('no line here is too long');
-        got.push(...pushed);
+        got.push(...(pushed === 'too-long' ? [pushed] : pushed));
         at += size;
       }
       assert.deepEqual(got, lines);
