@@ -50,6 +50,17 @@ export { absent, type Evidence, seen, unknown } from './evidence.ts';
 export type { Json, JsonObject } from './json.ts';
 export { type Outcome, ok, type Refusal, refusal, refused } from './refusal.ts';
 export {
+  checkKey,
+  conflictOf,
+  type EncodedBatch,
+  encodeBatch,
+  pageLimit,
+  raised,
+  type Versions,
+} from './store/batch.ts';
+export { chained, EMPTY_HISTORY, type HistoryHead, historyEntrySchema } from './store/history.ts';
+export { type RecordCodec, type RecordKind, recordCodec } from './store/kinds.ts';
+export {
   type Batch,
   type CommitResult,
   type HistoryDraft,
@@ -62,6 +73,7 @@ export {
   type StoredRecord,
   StoreFault,
 } from './store/port.ts';
+export { openRecordStore, type SqliteRecordStore } from './store/sqlite/open.ts';
 export { systemClock } from './system/clock.ts';
 export { randomIds } from './system/ids.ts';
 export { systemTimers } from './system/timers.ts';

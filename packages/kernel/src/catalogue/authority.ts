@@ -1,3 +1,236 @@
 import { entries } from './entry.ts';
 
-export const authorityErrors = entries({});
+export const authorityErrors = entries({
+  'target-not-bound': {
+    reason: 'No binding of this fleet names the target.',
+    remedy: 'Write a binding for the target under bindings/, or run idunn status to see the targets there are.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'queue-full': {
+    reason: 'As many commands wait for the target as may wait.',
+    remedy: 'Wait until one has ended, which idunn status shows, and run the command again.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'operation-conflict': {
+    reason: 'The operation id was used before for another request.',
+    remedy: 'Use a fresh operation id, or repeat the first request exactly.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'intake-uncertain': {
+    reason: 'The store did not confirm whether the command was taken.',
+    remedy: 'Run the same command again with the same operation id; it is never taken twice.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'foreign-claim': {
+    reason: 'The state belongs to another fleet or target.',
+    remedy:
+      'If the other owner is gone, run idunn takeover with the name of the target and type the owner that it shows.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'nothing-to-take-over': {
+    reason: 'No foreign claim lies beside the state of the target.',
+    remedy: 'Run idunn up; the state is already free to use.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'takeover-not-confirmed': {
+    reason: 'The confirmation is not the name of the foreign owner.',
+    remedy: 'Run idunn takeover again and type the owner exactly as the refusal names it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'state-without-lease': {
+    reason: 'The state has no store that can carry a write lease.',
+    remedy: 'Declare at least one sqlite store in the state contract of the recipe.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'rollout-unsupported': {
+    reason: 'The rollout that the binding asks for is not acted on by this version.',
+    remedy: 'Set rollout to candidate-then-promote in the binding.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'phase-deadline': {
+    reason: 'A phase took longer than its deadline in the plan.',
+    remedy:
+      'Run idunn history for what was waited on; raise the deadline in the binding or mend the cause, then run idunn up again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'candidate-exited': {
+    reason: 'The candidate ended before it was admitted.',
+    remedy: 'Read its last lines in this message or with idunn logs, mend the program, and run idunn up again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'candidate-failed': {
+    reason: 'The candidate said of itself that it has failed.',
+    remedy: 'Read its last words in this message, mend the program, and run idunn up again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'candidate-never-warming': {
+    reason: 'The candidate never said that it is warming.',
+    remedy: 'Let the program send its first presence once it can serve; idunn logs shows how far it came.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'candidate-never-active': {
+    reason: 'The candidate was granted the write lease and never became active under it.',
+    remedy: 'Let the program become active when it is granted; idunn logs shows how far it came.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'candidate-never-ready': {
+    reason: 'The observer never found the candidate ready.',
+    remedy: 'Run idunn status to see what the observer misses, and run idunn up again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'wrote-before-lease': {
+    reason: 'The candidate claimed or made a write before it held the lease.',
+    remedy: 'Let the program write only inside guarded transactions after its grant; packages/workload does so.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'incarnation-mismatch': {
+    reason: 'The process presents another incarnation than the one that was deployed.',
+    remedy: 'Let the program present the incarnation of its launch document, and run idunn up again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'runtime-identity-mismatch': {
+    reason: 'The process that presents itself is not the one that was started.',
+    remedy: 'Let only the started process send presence with the key of its activation.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'endpoint-mismatch': {
+    reason: 'The process presents another endpoint than the one that it was given.',
+    remedy: 'Let the program listen where its launch document says.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'schema-mismatch': {
+    reason: 'The process presents another state schema than the recipe declares.',
+    remedy: 'Make the state schema of the recipe and of the program the same.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'capability-mismatch': {
+    reason: 'The process presents other capabilities than the recipe declares.',
+    remedy: 'Make the capabilities of the recipe and of the program the same.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'executable-mismatch': {
+    reason: 'What runs is not the executable that was sealed.',
+    remedy: 'Let the packaged program run itself; a launcher that executes another binary is refused.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'incumbent-unseen': {
+    reason: 'Whether the incumbent runs could not be seen.',
+    remedy: 'Run idunn doctor to find why its process cannot be observed.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'lease-row-unexpected': {
+    reason: 'The lease row names somebody whom this authority never granted it to.',
+    remedy:
+      'Find what else writes to the state; idunn inspect shows the row. Nothing is granted until it is understood.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'lease-row-unreadable': {
+    reason: 'The lease row could not be read.',
+    remedy: 'Run idunn doctor to see the state root and its stores.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'claim-unreadable': {
+    reason: 'The owner claim beside the state could not be read.',
+    remedy: 'Run idunn doctor to see the state root.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'route-unreadable': {
+    reason: 'The router could not be asked what it serves.',
+    remedy: 'Run idunn doctor to see the router; it is restarted by itself.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'fence-not-proven': {
+    reason: 'Nothing proves that every process of the old launch is gone.',
+    remedy:
+      'Give the target a control group, or declare single_process in its binding if it never forks; end what is left of it by hand.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'route-not-observed': {
+    reason: 'The proxy was not seen to serve the candidate.',
+    remedy: 'Run idunn doctor to see the router and what the health path answers.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'handover-unfinished': {
+    reason: 'The handover did not end by its deadline.',
+    remedy: 'Run idunn history to see how far it came, mend the cause, and run idunn up again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'return-barred': {
+    reason: 'The incumbent does not accept the state schema that the candidate may have written.',
+    remedy: 'Deploy a build that accepts the schema; until then the candidate is started again and again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'freeze-engaged': {
+    reason: 'A freeze holds the deployment.',
+    remedy: 'Ask the one who engaged it, or clear it as idunn status says.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'driver-fault': {
+    reason: 'A driver failed in a way that it does not explain.',
+    remedy: 'Run idunn doctor, and read the log of the daemon; the step is tried again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'evidence-unknown': {
+    reason: 'What must be seen before the next step could not be read.',
+    remedy: 'Run idunn doctor; the step is taken once it can be read.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'admitted-process-lost': {
+    reason: 'The admitted process is gone.',
+    remedy: 'Run idunn up to start it again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'operator-required': {
+    reason: 'A deployment is past its fence and can neither finish nor return by itself.',
+    remedy: 'Read what it waits on with idunn status, mend the cause, or deploy a build that works.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'store-fault': {
+    reason: 'The record store could not be read or written, and nothing is acted on until it can.',
+    remedy: 'Run idunn doctor; make room on the disk of the state directory or restore the store.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'admitted-unjudged': {
+    reason: 'What was admitted could not be looked at.',
+    remedy: 'Run idunn doctor; it is looked at again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+});

@@ -1,3 +1,4 @@
+import type { Digest } from '../digest.ts';
 import type { Json, JsonObject } from '../json.ts';
 
 /**
@@ -23,7 +24,10 @@ export interface StoredRecord<V extends RecordValue = RecordValue> {
   readonly value: V;
 }
 
-/** One change of one record, with its precondition. `expect: 'absent'` creates; `next: null` deletes. */
+/**
+ * One change of one record, with its precondition. `expect: 'absent'` creates; `next: null` deletes. A batch names a
+ * record once.
+ */
 export interface Mutation {
   readonly key: RecordKey;
   readonly expect: number | 'absent' | 'any';
@@ -44,11 +48,13 @@ export interface HistoryDraft {
 }
 
 export interface HistoryEntry extends HistoryDraft {
+  readonly schema: 'idunn.history/v1';
+  /** From 1, without a gap. */
   readonly sequence: number;
-  /** Digest of the entry before it; entries chain. */
-  readonly previous: string;
+  /** Digest of the entry before it; entries chain. The first one names 64 zeros. */
+  readonly previous: Digest;
   /** Digest over the entry without this field. */
-  readonly digest: string;
+  readonly digest: Digest;
 }
 
 export interface Batch {
@@ -57,6 +63,7 @@ export interface Batch {
 }
 
 export type CommitResult =
+  /** `generations` are those of the batch's mutations, in their order. */
   | { readonly kind: 'committed'; readonly stateVersion: number; readonly generations: readonly number[] }
   | { readonly kind: 'conflict'; readonly key: RecordKey; readonly actual: number | 'absent' }
   /** The write may or may not have happened; read back before acting. */
@@ -65,17 +72,21 @@ export type CommitResult =
 /**
  * The record store: compare-and-swap by generation over several records at once. Reads of a record that cannot be
  * decoded, and writes that the disk refuses, throw `StoreFault`; nothing is acted on and what was there stays (F27, F28).
+ * Operations take effect in the order in which they were asked for. The state version rises by one with each committed
+ * batch that names a catalogue record, the journal version with each that names a journal record; a batch of history
+ * alone raises neither. Ids are 1 to 512 visible ASCII characters. A key, batch or page outside its limits is a fault of
+ * the caller: `TypeError`.
  */
 export interface RecordStore {
   get(key: RecordKey): Promise<StoredRecord | null>;
-  /** Records of one kind in id order; `prefix` narrows by id, `limit` is at most 10,000. */
+  /** Records of one kind in id order; `prefix` narrows by id, `after` continues behind an id, `limit` is at most 10,000. */
   list(
     space: Space,
     kind: string,
     options?: { prefix?: string; after?: string; limit?: number },
   ): Promise<readonly StoredRecord[]>;
   commit(batch: Batch): Promise<CommitResult>;
-  /** Entries in order; `after` is a sequence, `subject` narrows. */
+  /** Entries in order; `after` continues behind a sequence, in the direction of reading; `subject` narrows. */
   history(options?: {
     subject?: string;
     after?: number;

@@ -1,0 +1,30 @@
+import { StoreFault } from '../port.ts';
+
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+
+/** SQLite's primary result code of an error, or `null` when it is another kind of error. */
+export function resultCodeOf(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : null;
+}
+
+export const isBusy = (error: unknown): boolean => resultCodeOf(error) === SQLITE_BUSY;
+export const isFull = (error: unknown): boolean => resultCodeOf(error) === SQLITE_FULL;
+
+/** What a failed write means to the caller: a full disk is named, everything else is a write that failed. */
+export function writeFault(cause: unknown): StoreFault {
+  if (cause instanceof StoreFault) return cause;
+  return isFull(cause)
+    ? new StoreFault('store-full', 'The disk of the record store is full; nothing was changed.', { cause })
+    : new StoreFault('store-write-failed', `The record store could not be written: ${messageOf(cause)}.`, { cause });
+}
+
+/** What a failed read means to the caller. */
+export function readFault(cause: unknown): StoreFault {
+  if (cause instanceof StoreFault) return cause;
+  return new StoreFault('store-unreadable', `The record store cannot be read: ${messageOf(cause)}.`, { cause });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,2 @@
+export { checkGolden, goldenName } from './golden.ts';
+export { CONTRACT_KINDS, type RecordStoreHarness, recordStoreContract } from './record-store-contract.ts';
