@@ -1,4 +1,15 @@
+export { loadFleet, readFleet } from './adapters/fleet-loader.ts';
+export { type BindingDocument, parseBinding } from './binding/parse.ts';
+export type { Binding } from './binding/schema.ts';
+export { type Fault, faultsOf, type Place, renderFaults } from './configuration/fault.ts';
+export { type Account, type Directories, resolveDirectories } from './fleet/directories.ts';
+export { type Fleet, routeName } from './fleet/fleet.ts';
+export { type FleetDocument, parseFleet } from './fleet/parse.ts';
 export type * from './model/plan.ts';
 export type * from './model/sealed-release.ts';
 export type * from './model/source-facts.ts';
+export { compilePlan, type PlanInputs, planDigest } from './plan/compile.ts';
+export { type HostFacts, type HostQuestions, hostQuestions, type Lineage } from './plan/host-facts.ts';
 export type * from './ports/release-port.ts';
+export { parseRecipe, type RecipeDocument } from './recipe/parse.ts';
+export type { Recipe } from './recipe/schema.ts';

@@ -1,0 +1,75 @@
+import { type Document, faultAt } from '../configuration/document.ts';
+import type { Fault } from '../configuration/fault.ts';
+import type { Sections } from '../configuration/sections.ts';
+import type { BindingShape } from './schema.ts';
+
+/** What must hold between fields of a binding. A field that is itself faulty is left out. */
+export function checkBinding(document: Document, binding: Sections<BindingShape>): readonly Fault[] {
+  return [...checkSelection(document, binding), ...checkEndpoint(document, binding)];
+}
+
+function checkSelection(document: Document, { source }: Sections<BindingShape>): Fault[] {
+  if (source === undefined) return [];
+  const faults: Fault[] = [];
+  const pinned = source.selection === 'pinned-object';
+  if (pinned && source.commit === undefined) {
+    const message = 'source.commit is missing: selection is "pinned-object"';
+    faults.push(
+      faultAt(document, ['source', 'commit'], 'missing-field', message, document.place(['source', 'selection'])),
+    );
+  }
+  if (!pinned && source.commit !== undefined) {
+    const message = 'source.commit: only selection "pinned-object" has a commit';
+    faults.push(
+      faultAt(document, ['source', 'commit'], 'invalid-value', message, document.place(['source', 'selection'])),
+    );
+  }
+  if (source.commit !== undefined && source.commit.length !== source.minimum_revision.length) {
+    const message = 'source.commit: it is in another object format than minimum_revision';
+    faults.push(
+      faultAt(document, ['source', 'commit'], 'invalid-value', message, document.place(['source', 'minimum_revision'])),
+    );
+  }
+  return faults;
+}
+
+function checkEndpoint(document: Document, { endpoint, route }: Sections<BindingShape>): Fault[] {
+  const faults: Fault[] = [];
+  const { from_port: from, to_port: to } = endpoint ?? {};
+  if ((from === undefined) !== (to === undefined)) {
+    faults.push(faultAt(document, ['endpoint'], 'missing-field', 'endpoint: from_port and to_port go together'));
+  }
+  if (from !== undefined && to !== undefined) {
+    // The incumbent and its candidate each need a port at the same time.
+    if (to <= from) {
+      const message = 'endpoint.to_port: the range needs at least two ports, from_port below to_port';
+      faults.push(
+        faultAt(document, ['endpoint', 'to_port'], 'invalid-value', message, document.place(['endpoint', 'from_port'])),
+      );
+    }
+    if (route !== undefined && route.listen.port >= from && route.listen.port <= to) {
+      const message = 'route.listen.port: it is inside the private endpoint range';
+      faults.push(
+        faultAt(
+          document,
+          ['route', 'listen', 'port'],
+          'invalid-value',
+          message,
+          document.place(['endpoint', 'from_port']),
+        ),
+      );
+    }
+  }
+  if (route !== undefined && !Object.hasOwn(document.value, 'endpoint')) {
+    faults.push(
+      faultAt(
+        document,
+        ['endpoint'],
+        'missing-field',
+        '[endpoint] is missing: a route needs one behind it',
+        document.place(['route']),
+      ),
+    );
+  }
+  return faults;
+}

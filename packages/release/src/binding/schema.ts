@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import {
+  absolutePath,
+  contractName,
+  durationMs,
+  environmentName,
+  HOUR_MS,
+  id,
+  launchWord,
+  nameOf,
+  objectId,
+  port,
+  positive,
+  program,
+  ref,
+  relativePath,
+  target,
+  word,
+} from '../configuration/fields.ts';
+
+const LIST_LIMIT = 256;
+const MEBIBYTE = 1_048_576;
+const list = <T extends z.ZodType>(item: T) => z.array(item).max(LIST_LIMIT).default([]);
+const DAY_MS = 24 * HOUR_MS;
+
+const source = z.strictObject({
+  origin: z.string().max(4_096).refine(isOrigin, 'an https URL without user and password, or an absolute path'),
+  ref,
+  minimum_revision: objectId,
+  selection: z.enum(['ref-head', 'pinned-object', 'signed-authorization']).default('ref-head'),
+  /** With `pinned-object`: the commit that is deployed. */
+  commit: objectId.optional(),
+  /** With `signed-authorization`: the public keys whose word selects a commit. */
+  authorizers: list(word),
+  recipe: relativePath.default('deployment/idunn/recipe.toml'),
+});
+
+const mount = z.strictObject({ source: absolutePath, destination: absolutePath, writable: z.boolean().default(false) });
+
+const runner = z.strictObject({
+  kind: z.enum(['host-native', 'bubblewrap', 'container']),
+  /** With `container`: the image by digest. */
+  image: word.optional(),
+  allowed_programs: z.record(program, absolutePath).default({}),
+  environment: z.record(environmentName, word).default({}),
+  network: id.optional(),
+  mount: list(mount),
+  devices: list(absolutePath),
+  memory_bytes: positive(Number.MAX_SAFE_INTEGER).optional(),
+  processes: positive(1_000_000).optional(),
+});
+
+/** Per-target directories in place of the fleet's. */
+const roots = z.strictObject({
+  source: absolutePath.optional(),
+  cache: absolutePath.optional(),
+  output: absolutePath.optional(),
+  release: absolutePath.optional(),
+  runtime: absolutePath.optional(),
+});
+
+const state = z.strictObject({
+  id: id.optional(),
+  root: absolutePath,
+  transition: z.enum(['none', 'migrate', 'fresh-root']).default('none'),
+  irreversible_cut: z.enum(['refuse', 'permit']).default('refuse'),
+  backup_root: absolutePath.optional(),
+  group: word.optional(),
+});
+
+const workload = z.strictObject({
+  driver: z.enum(['process', 'systemd', 'container', 'static-release']).default('process'),
+  single_process: z.boolean().default(false),
+  unit_namespace: word.optional(),
+  release_root: absolutePath.optional(),
+  current_link: absolutePath.optional(),
+  carry: z.strictObject({ source: absolutePath, destination: relativePath }).optional(),
+  user: word.optional(),
+  group: word.optional(),
+  network: id.optional(),
+  mount: list(mount),
+  devices: list(absolutePath),
+});
+
+const endpoint = z.strictObject({
+  host: z.literal('127.0.0.1').default('127.0.0.1'),
+  from_port: port.optional(),
+  to_port: port.optional(),
+});
+
+const route = z.strictObject({
+  driver: z.enum(['router', 'haproxy', 'nginx', 'nginx-stream']).default('router'),
+  name: id.optional(),
+  protocol: z.enum(['http', 'tcp']).default('http'),
+  listen: z.strictObject({ host: z.string().min(1).max(255).default('127.0.0.1'), port }),
+  configuration: absolutePath.optional(),
+  firewall: z.boolean().default(false),
+  hold_ms: durationMs(60_000).default(10_000),
+  hold_requests: positive(100_000).default(1_024),
+  hold_bytes: positive(1_024 * MEBIBYTE).default(16 * MEBIBYTE),
+});
+
+const limits = z.strictObject({
+  memory_bytes: positive(Number.MAX_SAFE_INTEGER).optional(),
+  processes: positive(1_000_000).optional(),
+  open_files: positive(10_000_000).optional(),
+  cpu_millis: positive(1_000_000).optional(),
+  log_bytes: positive(1_024 * MEBIBYTE).default(8 * MEBIBYTE),
+  log_files: positive(100).default(4),
+});
+
+const rollout = z.strictObject({
+  strategy: z.enum(['candidate-then-promote', 'stop-then-start']).default('candidate-then-promote'),
+  drain_ms: durationMs(DAY_MS).default(30_000),
+});
+
+const deadline = (defaultMs: number) => durationMs(DAY_MS).default(defaultMs);
+const deadlines = z.strictObject({
+  materialize_ms: deadline(10 * 60_000),
+  seal_ms: deadline(60 * 60_000),
+  start_ms: deadline(30_000),
+  warming_ms: deadline(60_000),
+  handover_ms: deadline(10_000),
+  relinquish_ms: deadline(5_000),
+  ready_ms: deadline(60_000),
+  route_ms: deadline(10_000),
+  stop_ms: deadline(10_000),
+});
+
+const steward = z.strictObject({ user: word, freeze_record: absolutePath });
+
+const externalCapability = z.strictObject({ name: contractName, schema: contractName, endpoint: word });
+
+/** The whole vocabulary of a binding, by top-level field. */
+export const bindingShape = {
+  schema: z.literal('idunn.binding/v1'),
+  target,
+  node: id.default('local'),
+  replicas: positive(1_000).default(1),
+  source,
+  runner: z.record(id, runner).default({}),
+  interpreter: z
+    .record(program, z.strictObject({ origin: z.enum(['host', 'input']).default('host'), path: absolutePath }))
+    .default({}),
+  roots: roots.default({}),
+  state: state.optional(),
+  workload: workload.default(workload.parse({})),
+  environment: z.record(environmentName, launchWord).default({}),
+  operator_slot: z.record(id, word).default({}),
+  secret: z.record(nameOf('a secret'), z.strictObject({ file: absolutePath })).default({}),
+  capabilities: list(contractName),
+  external_capability: list(externalCapability),
+  endpoint: endpoint.optional(),
+  route: route.optional(),
+  signer: z
+    .strictObject({ public_key: z.string().refine(isPublicKey, 'a raw Ed25519 public key: 32 bytes in base64') })
+    .optional(),
+  trust: z.strictObject({ anchors: absolutePath }).optional(),
+  limits: limits.default(limits.parse({})),
+  rollout: rollout.default(rollout.parse({})),
+  deadlines: deadlines.default(deadlines.parse({})),
+  retention: z.strictObject({ releases: z.int().min(2).max(1_000).default(5) }).default({ releases: 5 }),
+  steward: steward.optional(),
+} as const;
+
+export type BindingShape = typeof bindingShape;
+export type Binding = { readonly [K in keyof BindingShape]: z.infer<BindingShape[K]> };
+
+function isOrigin(text: string): boolean {
+  if (absolutePath.safeParse(text).success) return true;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function isPublicKey(text: string): boolean {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === 32 && bytes.toString('base64') === text;
+}

@@ -1,0 +1,46 @@
+import { isNot, type Unsupported } from '../configuration/features.ts';
+
+const isTrue = (value: unknown): boolean => value === true;
+
+/** What a binding can say and this version does not act on yet. */
+export const unsupportedInBinding: readonly Unsupported[] = [
+  { at: ['replicas'], when: isNot(1), feature: 'more than one replica' },
+  {
+    at: ['source', 'selection'],
+    when: isNot('ref-head', 'pinned-object'),
+    feature: 'selection by signed authorization',
+  },
+  { at: ['source', 'authorizers', '*'], feature: 'selection by signed authorization' },
+  { at: ['runner', '*', 'kind'], when: isNot('host-native'), feature: 'runner kinds other than "host-native"' },
+  { at: ['runner', '*', 'image'], feature: 'runner images' },
+  { at: ['runner', '*', 'network'], feature: 'network profiles of runners' },
+  { at: ['runner', '*', 'mount', '*'], feature: 'mounts of runners' },
+  { at: ['runner', '*', 'devices', '*'], feature: 'devices of runners' },
+  { at: ['runner', '*', 'memory_bytes'], feature: 'memory limits of runners' },
+  { at: ['runner', '*', 'processes'], feature: 'process limits of runners' },
+  { at: ['interpreter', '*', 'origin'], when: isNot('host'), feature: 'interpreters from pinned inputs' },
+  { at: ['roots', '*'], feature: 'roots of one target (the directories of fleet.toml hold for all)' },
+  { at: ['state', 'transition'], when: isNot('none'), feature: 'state transitions' },
+  { at: ['state', 'irreversible_cut'], when: isNot('refuse'), feature: 'irreversible cuts' },
+  { at: ['state', 'backup_root'], feature: 'backup roots' },
+  { at: ['state', 'group'], feature: 'state groups' },
+  { at: ['workload', 'driver'], when: isNot('process'), feature: 'workload drivers other than "process"' },
+  { at: ['workload', 'unit_namespace'], feature: 'unit namespaces' },
+  { at: ['workload', 'release_root'], feature: 'static releases' },
+  { at: ['workload', 'current_link'], feature: 'static releases' },
+  { at: ['workload', 'carry'], feature: 'static releases' },
+  { at: ['workload', 'user'], feature: 'identities of workloads' },
+  { at: ['workload', 'group'], feature: 'identities of workloads' },
+  { at: ['workload', 'network'], feature: 'network profiles of workloads' },
+  { at: ['workload', 'mount', '*'], feature: 'mounts of workloads' },
+  { at: ['workload', 'devices', '*'], feature: 'devices of workloads' },
+  { at: ['external_capability', '*'], feature: 'external capability bindings' },
+  { at: ['route', 'driver'], when: isNot('router'), feature: 'route drivers other than "router"' },
+  { at: ['route', 'protocol'], when: isNot('http'), feature: 'protocols other than http' },
+  { at: ['route', 'configuration'], feature: 'configuration destinations of route drivers' },
+  { at: ['route', 'firewall'], when: isTrue, feature: 'firewall allowances' },
+  { at: ['trust'], feature: 'trust-anchor stores (each target has its one signer)' },
+  { at: ['limits', 'cpu_millis'], feature: 'CPU limits' },
+  { at: ['rollout', 'strategy'], when: isNot('candidate-then-promote'), feature: 'stop-then-start' },
+  { at: ['steward'], feature: 'freezes by a steward' },
+];

@@ -1,0 +1,61 @@
+import { type AST, parseTOML } from 'toml-eslint-parser';
+import type { Path } from './document.ts';
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where each value of a *valid* TOML text is written: at its key, or at the element for array elements. */
+export function locate(text: string): (path: Path) => Position {
+  const places = new Map<string, Position>();
+  const note = (path: Path, node: AST.TOMLNode): void => {
+    const key = JSON.stringify(path);
+    if (!places.has(key)) places.set(key, { line: node.loc.start.line, column: node.loc.start.column + 1 });
+  };
+
+  const walkKeyValue = (base: Path, pair: AST.TOMLKeyValue): void => {
+    let path = base;
+    for (const part of pair.key.keys) {
+      path = [...path, part.type === 'TOMLBare' ? part.name : part.value];
+      note(path, part);
+    }
+    walkContent(path, pair.value);
+  };
+  const walkContent = (path: Path, node: AST.TOMLContentNode): void => {
+    switch (node.type) {
+      case 'TOMLInlineTable':
+        for (const pair of node.body) walkKeyValue(path, pair);
+        return;
+      case 'TOMLArray':
+        node.elements.forEach((element, index) => {
+          note([...path, index], element);
+          walkContent([...path, index], element);
+        });
+        return;
+      case 'TOMLValue':
+        return;
+    }
+  };
+
+  // Both parsers accept TOML 1.1, so what the first one parsed the second one can place.
+  for (const node of parseTOML(text, { tomlVersion: '1.1' }).body[0].body) {
+    if (node.type === 'TOMLKeyValue') {
+      walkKeyValue([], node);
+      continue;
+    }
+    node.resolvedKey.forEach((_, index) => {
+      note(node.resolvedKey.slice(0, index + 1), node.key);
+    });
+    for (const pair of node.body) walkKeyValue(node.resolvedKey, pair);
+  }
+  return (path) => nearest(places, path);
+}
+
+function nearest(places: ReadonlyMap<string, Position>, path: Path): Position {
+  for (let length = path.length; length > 0; length--) {
+    const found = places.get(JSON.stringify(path.slice(0, length)));
+    if (found !== undefined) return found;
+  }
+  return { line: 1, column: 1 };
+}

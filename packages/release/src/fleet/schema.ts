@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { id, port, positive, target, word } from '../configuration/fields.ts';
+
+/** An absolute path, or one relative to the fleet directory. */
+const directory = word.min(1).max(4_096);
+
+const placement = z.strictObject({ nodes: z.array(id).min(1).max(256) });
+const members = z.array(target).min(1).max(10_000);
+
+/** The whole vocabulary of fleet.toml, by top-level field. */
+export const fleetShape = {
+  schema: z.literal('idunn.fleet/v1'),
+  id,
+  directories: z
+    .strictObject({
+      state: directory.optional(),
+      runtime: directory.optional(),
+      releases: directory.optional(),
+      logs: directory.optional(),
+      cache: directory.optional(),
+    })
+    .default({}),
+  ports: z.strictObject({ from: port, to: port }).default({ from: 20_000, to: 29_999 }),
+  daemon: z
+    .strictObject({
+      /** Commands that may wait behind one target's running transaction. */
+      queue_depth: positive(1_000).default(8),
+    })
+    .default({ queue_depth: 8 }),
+  profiles: z
+    .record(id, z.union([members, z.strictObject({ targets: members, placement: placement.optional() })]))
+    .default({}),
+} as const;
+
+export type FleetShape = typeof fleetShape;
+export type FleetFile = { readonly [K in keyof FleetShape]: z.infer<FleetShape[K]> };

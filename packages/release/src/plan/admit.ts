@@ -1,0 +1,129 @@
+import type { BindingDocument } from '../binding/parse.ts';
+import { faultAt, type Path } from '../configuration/document.ts';
+import type { Fault } from '../configuration/fault.ts';
+import { slotNeeds } from '../recipe/checks.ts';
+import type { RecipeDocument } from '../recipe/parse.ts';
+
+/**
+ * Everything that the recipe asks for, held against what the binding grants (I11). Each fault shows the recipe's line and the
+ * nearest line of the binding.
+ */
+export function checkAdmission(asked: RecipeDocument, bound: BindingDocument): readonly Fault[] {
+  const { recipe } = asked;
+  const { binding } = bound;
+  const faults: Fault[] = [];
+  const not = (path: Path, grant: Path, message: string, code: Fault['code'] = 'not-admitted'): void => {
+    faults.push(faultAt(asked.document, path, code, message, bound.document.place(grant)));
+  };
+
+  if (recipe.target !== binding.target) {
+    not(
+      ['target'],
+      ['target'],
+      `the recipe is for "${recipe.target}", the binding for "${binding.target}"`,
+      'target-mismatch',
+    );
+  }
+  for (const [name, profile] of Object.entries(recipe.runner)) {
+    const grant = own(binding.runner, name);
+    if (grant === undefined) {
+      not(['runner', name], ['runner'], `the binding admits no runner profile "${name}"`);
+      continue;
+    }
+    profile.programs.forEach((program, index) => {
+      if (own(grant.allowed_programs, program) !== undefined) return;
+      const where = ['runner', name, 'allowed_programs'];
+      not(['runner', name, 'programs', index], where, `runner.${name}.allowed_programs does not admit "${program}"`);
+    });
+    profile.environment.forEach((variable, index) => {
+      if (own(grant.environment, variable) !== undefined) return;
+      const where = ['runner', name, 'environment'];
+      not(['runner', name, 'environment', index], where, `runner.${name}.environment gives no value to ${variable}`);
+    });
+  }
+  recipe.capability.forEach(({ name }, index) => {
+    if (binding.capabilities.includes(name)) return;
+    not(['capability', index, 'name'], ['capabilities'], `the binding does not admit the capability "${name}"`);
+  });
+  checkService(asked, bound, not);
+  checkPlaces(asked, bound, not, faults);
+  for (const measure of ['memory_bytes', 'processes', 'open_files'] as const) {
+    const least = recipe.capacity[measure];
+    const limit = binding.limits[measure];
+    if (least === undefined || limit === undefined || least <= limit) continue;
+    not(['capacity', measure], ['limits', measure], `the recipe needs ${least}, limits.${measure} grants ${limit}`);
+  }
+  return faults;
+}
+
+type Not = (path: Path, grant: Path, message: string, code?: Fault['code']) => void;
+
+function checkService({ recipe }: RecipeDocument, { binding }: BindingDocument, not: Not): void {
+  const { service } = recipe;
+  if (service === undefined) return;
+  if (service.interpreter !== undefined && own(binding.interpreter, service.interpreter) === undefined) {
+    not(['service', 'interpreter'], ['interpreter'], `the binding admits no interpreter "${service.interpreter}"`);
+  }
+  const declared = {
+    state: recipe.state?.store.map((store) => store.id) ?? [],
+    artifacts: recipe.artifact.map((artifact) => artifact.id),
+    endpoint: service.protocol !== undefined,
+  };
+  service.required_environment.forEach((name, index) => {
+    const value = own(binding.environment, name);
+    const path = ['service', 'required_environment', index];
+    if (value === undefined) {
+      not(path, ['environment'], `[environment] of the binding gives no value to ${name}`);
+      return;
+    }
+    if (typeof value === 'string') return;
+    const needs = slotNeeds(value.slot, declared) ?? operatorNeeds(value.slot, binding.operator_slot);
+    if (needs !== null)
+      not(path, ['environment', name], `${name} is bound to slot "${value.slot}", which needs ${needs}`);
+  });
+  service.args.forEach((arg, index) => {
+    if (typeof arg === 'string') return;
+    const needs = operatorNeeds(arg.slot, binding.operator_slot);
+    if (needs !== null) not(['service', 'args', index, 'slot'], ['operator_slot'], `slot "${arg.slot}" needs ${needs}`);
+  });
+  service.secrets.forEach((name, index) => {
+    if (own(binding.secret, name) !== undefined) return;
+    not(['service', 'secrets', index], ['secret'], `the binding has no secret "${name}"`);
+  });
+}
+
+/** State, endpoint and route are asked for and granted together: to drop one silently would lose writes or traffic. */
+function checkPlaces(asked: RecipeDocument, bound: BindingDocument, not: Not, faults: Fault[]): void {
+  const { recipe } = asked;
+  const { binding } = bound;
+  const places = [
+    { name: 'state', path: ['state'], asks: recipe.state !== undefined, grants: binding.state !== undefined },
+    {
+      name: 'endpoint',
+      path: ['service', 'protocol'],
+      asks: recipe.service?.protocol !== undefined,
+      grants: binding.endpoint !== undefined,
+    },
+    {
+      name: 'route',
+      path: ['service', 'routed'],
+      asks: recipe.service?.routed === true,
+      grants: binding.route !== undefined,
+    },
+  ];
+  for (const { name, path, asks, grants } of places) {
+    if (asks && !grants) not(path, [name], `the recipe asks for ${name}, the binding has no [${name}]`);
+    if (grants && !asks) {
+      const message = `the binding has [${name}], the recipe asks for none (${path.join('.')})`;
+      faults.push(faultAt(bound.document, [name], 'not-requested', message, asked.document.place(path)));
+    }
+  }
+}
+
+function operatorNeeds(slot: string, slots: Readonly<Record<string, string>>): string | null {
+  const [kind, name = ''] = slot.split(':');
+  return kind === 'operator' && own(slots, name) === undefined ? `operator_slot.${name} in the binding` : null;
+}
+
+const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;

@@ -1,0 +1,122 @@
+import type { Evidence } from '@idunn/kernel';
+import type { BindingDocument } from '../binding/parse.ts';
+import { faultAt, type Path } from '../configuration/document.ts';
+import type { Fault } from '../configuration/fault.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { HostFacts, Lineage } from './host-facts.ts';
+
+/** Everything about a binding that the machine itself can contradict; none of it needs the source (F1). */
+export function checkHost(fleet: Fleet, bound: BindingDocument, machine: string, host: HostFacts): readonly Fault[] {
+  return [
+    ...checkNode(bound, machine),
+    ...checkPrograms(bound, host),
+    ...checkSecrets(bound, host),
+    ...checkSigner(bound, host),
+    ...checkStateRoot(fleet, bound, host),
+  ];
+}
+
+function checkNode({ binding, document }: BindingDocument, machine: string): Fault[] {
+  if (binding.node === machine) return [];
+  const message = `node: the target belongs on "${binding.node}", this machine is "${machine}"`;
+  return [faultAt(document, ['node'], 'node-mismatch', message)];
+}
+
+function checkPrograms({ binding, document }: BindingDocument, host: HostFacts): Fault[] {
+  const missing = (path: Path, file: string, evidence: Evidence<unknown> | undefined): Fault[] => {
+    if (evidence?.kind === 'seen' && evidence.value !== 'not-executable') return [];
+    return [
+      faultAt(document, path, 'host-program-missing', `${file} ${problem(evidence, 'is not an executable file')}`),
+    ];
+  };
+  return [
+    ...Object.entries(binding.interpreter).flatMap(([name, { path }]) =>
+      missing(['interpreter', name, 'path'], path, host.interpreters[path]),
+    ),
+    ...Object.entries(binding.runner).flatMap(([profile, { allowed_programs }]) =>
+      Object.entries(allowed_programs).flatMap(([name, path]) =>
+        missing(['runner', profile, 'allowed_programs', name], path, host.programs[path]),
+      ),
+    ),
+  ];
+}
+
+function checkSecrets({ binding, document }: BindingDocument, host: HostFacts): Fault[] {
+  return Object.entries(binding.secret).flatMap(([name, { file }]) => {
+    const evidence = host.secrets[file];
+    if (evidence?.kind === 'seen' && evidence.value === 'private') return [];
+    const why =
+      evidence?.kind === 'seen' && evidence.value === 'readable-by-others'
+        ? 'can be read by others'
+        : 'is not a regular file';
+    return [faultAt(document, ['secret', name, 'file'], 'secret-unusable', `${file} ${problem(evidence, why)}`)];
+  });
+}
+
+function checkSigner({ binding, document }: BindingDocument, { signer }: HostFacts): Fault[] {
+  if (signer.kind !== 'seen') {
+    const why = signer.kind === 'unknown' ? `: ${signer.because}` : '';
+    return [faultAt(document, ['target'], 'signer-missing', `target "${binding.target}" has no enrolled signer${why}`)];
+  }
+  if (binding.signer === undefined || binding.signer.public_key === signer.value.publicKey) return [];
+  const message = 'signer.public_key: it is not the public half of the key pair that this machine holds';
+  return [faultAt(document, ['signer', 'public_key'], 'invalid-value', message)];
+}
+
+/** F20, I1: two targets never share state, whatever names their roots are reached by. */
+function checkStateRoot(fleet: Fleet, { binding, document }: BindingDocument, host: HostFacts): Fault[] {
+  if (binding.state === undefined) return [];
+  const { root } = binding.state;
+  const own = host.directories[root];
+  if (own?.kind !== 'seen') {
+    return [
+      faultAt(
+        document,
+        ['state', 'root'],
+        'host-directory-unreadable',
+        `${root} ${problem(own, 'cannot be looked at')}`,
+      ),
+    ];
+  }
+  const faults: Fault[] = [];
+  for (const other of fleet.bindings.values()) {
+    if (other.binding.target === binding.target || other.binding.state === undefined) continue;
+    const theirs = other.binding.state.root;
+    const found = overlap(own.value, host.directories[theirs]);
+    if (found === null) continue;
+    const message = `state.root ${root} ${found} the state root ${theirs} of target "${other.binding.target}"`;
+    faults.push(
+      faultAt(document, ['state', 'root'], 'state-roots-overlap', message, other.document.place(['state', 'root'])),
+    );
+  }
+  for (const [name, path] of [...Object.entries(fleet.directories), ['fleet', fleet.root] as const]) {
+    // A state root may lie in the fleet directory, beside the files of it, but never in what the authority keeps there.
+    const found = overlap(own.value, host.directories[path]);
+    if (found === null || (name === 'fleet' && found === 'is inside')) continue;
+    const message = `state.root ${root} ${found} Idunn's own ${name} directory ${path}`;
+    faults.push(faultAt(document, ['state', 'root'], 'state-roots-overlap', message));
+  }
+  return faults;
+}
+
+/** How the first lies to the second, in words; `null` when they are apart. What cannot be looked at counts as overlapping (I10). */
+function overlap(own: Lineage, other: Evidence<Lineage> | undefined): string | null {
+  if (other?.kind !== 'seen') return 'cannot be told from';
+  const [mine = ''] = own;
+  const [theirs = ''] = other.value;
+  if (mine === theirs) return 'is the same directory as';
+  if (own.includes(theirs)) return 'is inside';
+  return other.value.includes(mine) ? 'holds' : null;
+}
+
+function problem(evidence: Evidence<unknown> | undefined, seen: string): string {
+  if (evidence === undefined) return 'was not looked at';
+  switch (evidence.kind) {
+    case 'seen':
+      return seen;
+    case 'absent':
+      return 'does not exist';
+    case 'unknown':
+      return `could not be read: ${evidence.because}`;
+  }
+}

@@ -1,0 +1,131 @@
+import { type Digest, digestJson, type Outcome, ok } from '@idunn/kernel';
+import type { BindingDocument } from '../binding/parse.ts';
+import type { Binding } from '../binding/schema.ts';
+import { type Fault, refusedFaults } from '../configuration/fault.ts';
+import { type Fleet, routeName } from '../fleet/fleet.ts';
+import type { PhaseDeadlines, Plan, RouteContract, RunnerGrant, StateContract, Step } from '../model/plan.ts';
+import type { SourceFacts } from '../model/source-facts.ts';
+import type { RecipeDocument } from '../recipe/parse.ts';
+import type { Recipe } from '../recipe/schema.ts';
+import { checkAdmission } from './admit.ts';
+import { checkHost } from './check-host.ts';
+import type { HostFacts } from './host-facts.ts';
+import { compileLaunch } from './launch.ts';
+
+export interface PlanInputs {
+  readonly fleet: Fleet;
+  readonly machine: string;
+  readonly binding: BindingDocument;
+  readonly recipe: RecipeDocument;
+  readonly facts: SourceFacts;
+  readonly hostFacts: HostFacts;
+}
+
+/** Recipe, binding and facts, compiled and frozen; refused with every fault of both files at once. */
+export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
+  const { fleet, machine, binding: bound, recipe: asked, facts, hostFacts } = inputs;
+  if (facts.recipeDigest !== asked.digest) throw new TypeError('the recipe is not the one that the source facts name');
+  const faults: readonly Fault[] = [...checkHost(fleet, bound, machine, hostFacts), ...checkAdmission(asked, bound)];
+  if (faults.length > 0) return refusedFaults(faults);
+  const { recipe } = asked;
+  const { binding } = bound;
+  // Parsing refuses a recipe without health (F23) or with another kind; admission, a binding without a signer.
+  if (recipe.health?.kind !== 'idunn' || hostFacts.signer.kind !== 'seen') throw new TypeError('an unchecked recipe');
+  return ok({
+    schema: 'idunn.plan/v1',
+    fleet: fleet.id,
+    machine,
+    target: binding.target,
+    source: facts,
+    bindingDigest: bound.digest,
+    inputs: recipe.external_input.map(({ id, url, sha256, max_bytes }) => ({ id, url, sha256, maxBytes: max_bytes })),
+    runners: compileRunners(recipe, binding),
+    steps: recipe.step.map(compileStep),
+    artifacts: recipe.artifact,
+    launch: compileLaunch(fleet, recipe, binding, hostFacts),
+    health: { kind: 'idunn', path: recipe.health.path ?? null, freshnessMs: recipe.health.freshness_ms },
+    state: compileState(recipe, binding),
+    route: compileRoute(bound),
+    capabilities: recipe.capability,
+    rollout: binding.rollout.strategy,
+    deadlines: compileDeadlines(binding),
+    drainMs: binding.rollout.drain_ms,
+    retainReleases: binding.retention.releases,
+    signer: hostFacts.signer.value,
+  });
+}
+
+/** The plan's content address. */
+export const planDigest = (plan: Plan): Digest => digestJson(plan);
+
+/** A step gets the variables that its profile asks for; `PATH` is the operator's alone to give. */
+function compileRunners(recipe: Recipe, binding: Binding): Record<string, RunnerGrant> {
+  return Object.fromEntries(
+    Object.entries(recipe.runner).map(([name, asked]) => {
+      const { allowed_programs = {}, environment = {} } = binding.runner[name] ?? {};
+      const granted = (table: Readonly<Record<string, string>>, names: readonly string[]) =>
+        Object.fromEntries(Object.entries(table).filter(([key]) => names.includes(key)));
+      return [
+        name,
+        {
+          kind: 'host-native',
+          allowedPrograms: granted(allowed_programs, asked.programs),
+          environment: granted(environment, [...asked.environment, 'PATH']),
+        },
+      ];
+    }),
+  );
+}
+
+function compileStep(step: Recipe['step'][number]): Step {
+  const [program = '', ...words] = step.argv;
+  return {
+    id: step.id,
+    stage: step.stage,
+    profile: step.profile,
+    argv: [program, ...words],
+    cwd: step.cwd,
+    timeoutMs: step.timeout_ms,
+    outputLimitBytes: step.output_limit_bytes,
+  };
+}
+
+function compileState({ state: asked }: Recipe, { state: granted, target }: Binding): StateContract | null {
+  if (asked === undefined || granted === undefined) return null;
+  return {
+    // F20: the identity belongs to the target and outlives every release.
+    stateId: granted.id ?? target,
+    schema: asked.schema,
+    accepts: [...new Set([asked.schema, ...asked.accepts])],
+    root: granted.root,
+    stores: asked.store,
+  };
+}
+
+function compileRoute(bound: BindingDocument): RouteContract | null {
+  const { route } = bound.binding;
+  const name = routeName(bound);
+  if (route === undefined || name === null) return null;
+  return {
+    name,
+    listen: route.listen,
+    protocol: 'http',
+    holdMs: route.hold_ms,
+    holdRequests: route.hold_requests,
+    holdBytes: route.hold_bytes,
+  };
+}
+
+function compileDeadlines({ deadlines }: Binding): PhaseDeadlines {
+  return {
+    materializeMs: deadlines.materialize_ms,
+    sealMs: deadlines.seal_ms,
+    startMs: deadlines.start_ms,
+    warmingMs: deadlines.warming_ms,
+    handoverMs: deadlines.handover_ms,
+    relinquishMs: deadlines.relinquish_ms,
+    readyMs: deadlines.ready_ms,
+    routeMs: deadlines.route_ms,
+    stopMs: deadlines.stop_ms,
+  };
+}

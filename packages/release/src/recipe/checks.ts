@@ -1,0 +1,156 @@
+import { type Document, faultAt, type Path } from '../configuration/document.ts';
+import type { Fault } from '../configuration/fault.ts';
+import type { Sections } from '../configuration/sections.ts';
+import type { RecipeShape } from './schema.ts';
+
+/** What must hold between fields. A field that is itself faulty is left out, so nothing is said twice. */
+export function checkRecipe(document: Document, recipe: Sections<RecipeShape>): readonly Fault[] {
+  return [
+    ...duplicates(document, ['external_input'], recipe.external_input),
+    ...duplicates(document, ['artifact'], recipe.artifact),
+    ...duplicates(document, ['step'], recipe.step),
+    ...duplicates(document, ['state', 'store'], recipe.state?.store),
+    ...duplicates(document, ['state', 'store'], recipe.state?.store, 'path'),
+    ...duplicates(document, ['capability'], recipe.capability, 'name'),
+    ...checkProduct(document, recipe),
+    ...checkSteps(document, recipe),
+    ...checkService(document, recipe),
+    ...checkSlots(document, recipe),
+  ];
+}
+
+/** Every entry of a list after the first with the same value is a fault that shows both lines. */
+export function duplicates<Key extends string = 'id'>(
+  document: Document,
+  list: Path,
+  entries: readonly { readonly [K in NoInfer<Key>]: string }[] | undefined,
+  key: Key = 'id' as Key,
+): readonly Fault[] {
+  const first = new Map<string, number>();
+  return (entries ?? []).flatMap((entry, index) => {
+    const earlier = first.get(entry[key]);
+    if (earlier === undefined) {
+      first.set(entry[key], index);
+      return [];
+    }
+    const message = `${key} "${entry[key]}" is used twice`;
+    return [
+      faultAt(document, [...list, index, key], 'duplicate-name', message, document.place([...list, earlier, key])),
+    ];
+  });
+}
+
+function checkProduct(document: Document, recipe: Sections<RecipeShape>): Fault[] {
+  const asked = (field: string): boolean => Object.hasOwn(document.value, field);
+  if (asked('static_release')) {
+    return asked('service')
+      ? [faultAt(document, ['static_release'], 'invalid-value', 'a recipe has [service] or [static_release], not both')]
+      : [];
+  }
+  const faults: Fault[] = [];
+  if (!asked('service')) faults.push(faultAt(document, ['service'], 'missing-field', '[service] is missing'));
+  // F23: a check that is switched off must never mean healthy.
+  if (!asked('health')) faults.push(faultAt(document, ['health'], 'no-health-contract', '[health] is missing'));
+  if (recipe.health?.kind === 'idunn' && recipe.service?.routed === true && recipe.health.path === undefined) {
+    const message = 'health.path is missing: a routed service needs a path by which its route is seen to serve';
+    faults.push(faultAt(document, ['health'], 'missing-field', message, document.place(['service', 'routed'])));
+  }
+  return faults;
+}
+
+function checkSteps(document: Document, { step, runner }: Sections<RecipeShape>): Fault[] {
+  if (step === undefined || runner === undefined) return [];
+  return step.flatMap((entry, index) => {
+    const profile = Object.hasOwn(runner, entry.profile) ? runner[entry.profile] : undefined;
+    if (profile === undefined) {
+      const message = `step "${entry.id}" names profile "${entry.profile}", which no [runner.${entry.profile}] requests`;
+      return [faultAt(document, ['step', index, 'profile'], 'undefined-reference', message)];
+    }
+    const name = entry.argv[0] ?? '';
+    if (profile.programs.includes(name)) return [];
+    const message = `step "${entry.id}" starts "${name}", which runner.${entry.profile}.programs does not request`;
+    const related = document.place(['runner', entry.profile, 'programs']);
+    return [faultAt(document, ['step', index, 'argv', 0], 'undefined-reference', message, related)];
+  });
+}
+
+function checkService(document: Document, { service, static_release, artifact }: Sections<RecipeShape>): Fault[] {
+  if (artifact === undefined) return [];
+  const faults: Fault[] = [];
+  const reference = (path: Path, name: string): void => {
+    if (artifact.some((entry) => entry.id === name)) return;
+    faults.push(faultAt(document, path, 'undefined-reference', `no [[artifact]] has the id "${name}"`));
+  };
+  if (static_release !== undefined) reference(['static_release', 'artifact'], static_release.artifact);
+  if (service === undefined) return faults;
+  reference(['service', 'artifact'], service.artifact);
+  const kind = artifact.find((entry) => entry.id === service.artifact)?.kind;
+  if (kind === 'directory' && service.path === undefined) {
+    faults.push(
+      faultAt(document, ['service', 'path'], 'missing-field', 'service.path is missing: the artifact is a directory'),
+    );
+  }
+  if (kind === 'file' && service.path !== undefined) {
+    faults.push(
+      faultAt(
+        document,
+        ['service', 'path'],
+        'invalid-value',
+        'service.path: the artifact is one file and has no paths',
+      ),
+    );
+  }
+  if (service.routed && service.protocol === undefined) {
+    faults.push(
+      faultAt(document, ['service', 'routed'], 'missing-field', 'service.protocol is missing: a route needs one'),
+    );
+  }
+  return faults;
+}
+
+function checkSlots(document: Document, { service, state, artifact }: Sections<RecipeShape>): Fault[] {
+  return (service?.args ?? []).flatMap((arg, index) => {
+    if (typeof arg === 'string') return [];
+    const missing = slotNeeds(arg.slot, {
+      state: Object.hasOwn(document.value, 'state') ? (state?.store.map((store) => store.id) ?? 'unreadable') : [],
+      artifacts: artifact?.map((entry) => entry.id) ?? 'unreadable',
+      endpoint: service?.protocol !== undefined,
+    });
+    return missing === null
+      ? []
+      : [
+          faultAt(
+            document,
+            ['service', 'args', index, 'slot'],
+            'undefined-reference',
+            `slot "${arg.slot}" needs ${missing}`,
+          ),
+        ];
+  });
+}
+
+/** What a slot needs and does not find, in words; `null` when it can be filled. */
+export function slotNeeds(
+  slot: string,
+  declared: {
+    readonly state: readonly string[] | 'unreadable';
+    readonly artifacts: readonly string[] | 'unreadable';
+    readonly endpoint: boolean;
+  },
+): string | null {
+  const [kind = '', name = ''] = slot.split(':');
+  const lacks = (names: readonly string[] | 'unreadable'): boolean => names !== 'unreadable' && !names.includes(name);
+  switch (kind) {
+    case 'state-root':
+      return declared.state.length === 0 ? 'a [state] table in the recipe' : null;
+    case 'state-path':
+      return lacks(declared.state) ? `a [[state.store]] with the id "${name}"` : null;
+    case 'artifact':
+      return lacks(declared.artifacts) ? `an [[artifact]] with the id "${name}"` : null;
+    case 'endpoint-host':
+    case 'endpoint-port':
+      return declared.endpoint ? null : 'service.protocol, which asks for an endpoint';
+    default:
+      return null;
+  }
+}
