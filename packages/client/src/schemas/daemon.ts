@@ -17,7 +17,7 @@ export const version = z.object({
 });
 
 export const fleet = z.object({
-  schema: z.literal('idunn.fleet/v1'),
+  schema: z.literal('idunn.fleet-view/v1'),
   fleet: z.string(),
   machine: z.string(),
   directory: z.string(),

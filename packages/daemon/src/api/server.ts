@@ -1,7 +1,7 @@
 import type { Status } from '@idunn/client';
 import { commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { readBody, send } from './answer.ts';
 import type { EventLog } from './event-log.ts';
 import { eventsRoute } from './events-route.ts';
@@ -19,7 +19,11 @@ const REQUESTER = { actor: 'operator', tenant: 'local' } as const;
 
 /** The API over one role's socket. It decides nothing: it checks, asks and answers. */
 export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBaseLogger): FastifyInstance {
-  const server = Fastify({ loggerInstance: logger, disableRequestLogging: true, bodyLimit: BODY_LIMIT_BYTES });
+  const server = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+  });
   server.setErrorHandler((error: { statusCode?: number; message?: string }, request, reply) => {
     if (error.statusCode !== undefined && error.statusCode < 500) {
       return send(reply, refused(refusal('request-invalid', error.message ?? 'the request cannot be read')));

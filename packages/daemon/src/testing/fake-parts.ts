@@ -113,7 +113,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
     fleet: () =>
       Promise.resolve(
         ok({
-          schema: 'idunn.fleet/v1',
+          schema: 'idunn.fleet-view/v1',
           fleet: 'test',
           machine: 'local',
           directory: '/fleet',
@@ -134,8 +134,8 @@ export function fakeParts(engine: EngineApi): ApiParts {
             tenant: 'local',
             atMs: Date.parse(AT),
             body: { phase: 'planned' },
-            previous: 'sha256:0',
-            digest: 'sha256:1',
+            previous: digestOf('0'),
+            digest: digestOf('1'),
           },
         ].slice(0, limit),
       ),

@@ -61,6 +61,12 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'key-rotation-unavailable': {
+    reason: 'This version does not rotate keys.',
+    remedy: 'Keep the key; if it leaked, bind the service as a new target, which has a new signer.',
+    blame: 'user',
+    retry: 'final',
+  },
   'key-unknown': {
     reason: 'The fleet holds no key of that name.',
     remedy: 'Run idunn key list.',

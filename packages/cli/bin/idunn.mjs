@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// Kept to what every Node since 12 can parse, so that an old one can say what it lacks.
+import process from 'node:process';
+
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  process.stderr.write(
+    'idunn needs Node 24 or newer, this is ' +
+      process.versions.node +
+      ' [node-too-old]; inside the repository, npx idunn uses its own.\n',
+  );
+  process.exitCode = 1;
+} else {
+  void import('@idunn/cli').then(function (cli) {
+    return cli.main();
+  });
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { run } from '../run.ts';
+import { stage } from '../testing/stage.ts';
+
+const execute = promisify(execFile);
+
+test('bash completes commands, options, choices and the targets of the fleet', async (t) => {
+  const { environment, out, fleet } = await stage(t, {});
+  assert.equal(await run(environment(['completion', 'bash'])), 0);
+  await writeFile(join(fleet, 'completion.bash'), out.join(''));
+  await mkdir(join(fleet, 'bin'));
+  await writeFile(join(fleet, 'bin/idunn'), '#!/bin/sh\n[ "$1" = __targets ] && echo ghostlight\n');
+  await chmod(join(fleet, 'bin/idunn'), 0o755);
+  const complete = async (...words: string[]): Promise<string[]> => {
+    const script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _idunn; printf "%s\\n" "${COMPREPLY[@]}"';
+    const { stdout } = await execute('bash', ['-c', script, join(fleet, 'completion.bash'), 'idunn', ...words], {
+      env: { PATH: `${join(fleet, 'bin')}:/usr/bin:/bin` },
+    });
+    return stdout.trim().split('\n');
+  };
+  assert.deepEqual(await complete('st'), ['status']);
+  assert.deepEqual(await complete('up', 'gh'), ['ghostlight']);
+  assert.deepEqual(await complete('--fleet', '/tmp', 'up', '--de'), ['--detach']);
+  assert.deepEqual(await complete('completion', 'z'), ['zsh']);
+  assert.deepEqual(await complete('key', 'c'), ['create']);
+});
+
+test('zsh and fish scripts name every command', async (t) => {
+  for (const shell of ['zsh', 'fish']) {
+    const { environment, out } = await stage(t, {});
+    assert.equal(await run(environment(['completion', shell])), 0);
+    for (const command of [
+      'daemon',
+      'up',
+      'plan',
+      'status',
+      'history',
+      'logs',
+      'inspect',
+      'takeover',
+      'doctor',
+      'key',
+      'completion',
+    ]) {
+      assert.ok(out.join('').includes(command), `${command} in ${shell}`);
+    }
+  }
+});
+
+test('targets for completion come from the binding files, without a daemon', async (t) => {
+  const { environment, out, asked } = await stage(t, {});
+  assert.equal(await run(environment(['__targets'])), 0);
+  assert.deepEqual(out, ['ghostlight\n']);
+  assert.equal(asked.length, 0);
+});

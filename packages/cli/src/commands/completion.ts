@@ -1,0 +1,38 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { locateFleet } from '@idunn/client';
+import type { Command } from 'commander';
+import type { CommonOptions } from '../context.ts';
+import type { Environment } from '../edge/environment.ts';
+import { EXIT } from '../exit.ts';
+import { bashScript } from '../render/completion-bash.ts';
+import { fishScript } from '../render/completion-fish.ts';
+import { type CommandWords, wordsOf } from '../render/completion-words.ts';
+import { zshScript } from '../render/completion-zsh.ts';
+
+const SCRIPTS: Readonly<Record<'bash' | 'zsh' | 'fish', (words: readonly CommandWords[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** `idunn completion SHELL`: made from the command tree itself, so that it never lags behind. */
+export function completion(environment: Environment, idunn: Command, shell: 'bash' | 'zsh' | 'fish'): number {
+  environment.out.write(SCRIPTS[shell](wordsOf(idunn)));
+  return EXIT.done;
+}
+
+const BINDING = '.toml';
+
+/** The targets by the names of their binding files; needs no daemon, and says nothing when there is no fleet. */
+export async function listTargets(environment: Environment, options: CommonOptions): Promise<number> {
+  const { directory, home } = environment;
+  const variable = (name: string): string | undefined => environment.variable(name);
+  const located = await locateFleet({ option: options.fleet, directory, home, variable });
+  if (!located.ok) return EXIT.done;
+  const files = await readdir(join(located.value.directory, 'bindings')).catch(() => []);
+  for (const file of files.toSorted((a, b) => a.localeCompare(b))) {
+    if (file.endsWith(BINDING)) environment.out.write(`${file.slice(0, -BINDING.length)}\n`);
+  }
+  return EXIT.done;
+}

@@ -1,0 +1,58 @@
+import type { KeyAnswer } from '@idunn/client';
+import { type CommonOptions, openContext, refuse, show } from '../context.ts';
+import type { Environment } from '../edge/environment.ts';
+import { table } from '../render/table.ts';
+
+/** `idunn key list`: the public halves of the fleet's keys. */
+export async function listKeys(environment: Environment, options: CommonOptions): Promise<number> {
+  const opened = await openContext(environment, options);
+  if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
+  const { client, style } = opened.value;
+  return show(opened.value, client.keys(), ({ keys }) =>
+    table([
+      ['name', 'purpose', 'key id', 'public key'].map(style.dim),
+      ...keys.map(({ name, purpose, keyId, publicKey }) => [name, purpose, keyId, publicKey]),
+    ]),
+  );
+}
+
+/** `idunn key show NAME`. The private half is never shown: it is a file that only its owner reads. */
+export async function showKey(environment: Environment, name: string, options: CommonOptions): Promise<number> {
+  const opened = await openContext(environment, options);
+  if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
+  const answer = await opened.value.client.keys();
+  if (!answer.ok) return refuse(environment, options.json ?? false, answer.refusal);
+  const key = answer.value.keys.find((one) => one.name === name);
+  const found =
+    key === undefined
+      ? {
+          ok: false as const,
+          refusal: { code: 'key-unknown', reason: `the fleet has no key ${name}`, remedy: 'Run idunn key list.' },
+        }
+      : { ok: true as const, value: { schema: 'idunn.key/v1', ...key } };
+  return show(opened.value, Promise.resolve(found), keyLines);
+}
+
+/** `idunn key create TARGET`: the service signer of a target, ahead of its first `up`. */
+export async function createKey(environment: Environment, target: string, options: CommonOptions): Promise<number> {
+  const opened = await openContext(environment, options);
+  if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
+  return show(opened.value, opened.value.client.createKey(target), keyLines);
+}
+
+const keyLines = ({ name, purpose, keyId, publicKey, createdAt }: KeyAnswer): string[] =>
+  table([
+    ['name', name],
+    ['purpose', purpose],
+    ['key id', keyId],
+    ['public key', publicKey],
+    ['created', createdAt ?? 'not recorded'],
+  ]);
+
+/** `idunn key rotate`: not offered yet, and said so rather than half done. */
+export const refuseRotation = (environment: Environment, name: string, options: CommonOptions): number =>
+  refuse(environment, options.json ?? false, {
+    code: 'key-rotation-unavailable',
+    reason: `the key ${name} cannot be rotated yet`,
+    remedy: 'Keep the key; if it leaked, bind the service as a new target, which has a new signer.',
+  });

@@ -1,0 +1,90 @@
+import type { Answer, Client, CommandRequest, OutcomeEvent, RefusalAnswer } from '@idunn/client';
+import { type CommonOptions, type Context, openContext, printJson, refuse, withSuggestion } from '../context.ts';
+import type { Environment } from '../edge/environment.ts';
+import { EXIT, exitOfOutcome, exitOfRefusal } from '../exit.ts';
+import { nearest } from '../render/words.ts';
+import { type FollowOptions, followTransaction } from './follow.ts';
+
+export interface UpOptions extends CommonOptions, FollowOptions {
+  readonly ref?: string;
+  readonly operationId?: string;
+}
+
+const PROFILE = 'profile:';
+
+/** `idunn up TARGET` or `idunn up profile:NAME`. The worst outcome of a profile's targets is the command's. */
+export async function up(environment: Environment, subject: string, options: UpOptions): Promise<number> {
+  const opened = await openContext(environment, options);
+  if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
+  const context = opened.value;
+  const operationId = options.operationId ?? environment.freshId('op');
+  const request = (target: string, id: string): CommandRequest => ({
+    kind: 'up',
+    operationId: id,
+    target,
+    ref: options.ref ?? null,
+  });
+  if (!subject.startsWith(PROFILE)) return run(context, request(subject, operationId), options);
+  const targets = await profileTargets(context.client, subject.slice(PROFILE.length));
+  if (!targets.ok) return refuse(environment, context.json, targets.refusal);
+  const ends: number[] = [];
+  for (const target of targets.value)
+    ends.push(await run(context, request(target, `${operationId}:${target}`), options));
+  return ends.find((end) => end === EXIT.failed) ?? Math.max(EXIT.done, ...ends);
+}
+
+/** Submits one command and follows its transaction; a repeat of its operation id follows the first one (F24). */
+export async function run(context: Context, request: CommandRequest, options: FollowOptions): Promise<number> {
+  const { environment, client, json } = context;
+  const receipt = await client.command(request);
+  if (!receipt.ok) {
+    const refusal = repeatable(withSuggestion(receipt.refusal), request);
+    if (!json) return refuse(environment, json, refusal);
+    printJson(environment, rejection(request.target, refusal, environment.nowMs()));
+    return exitOfRefusal(refusal);
+  }
+  const { transaction } = receipt.value;
+  const outcome = await followTransaction(context, request, transaction, options);
+  return exitOfOutcome(outcome);
+}
+
+/** A lost answer is no refusal: the command may stand, and its operation id finds out. */
+function repeatable(refusal: RefusalAnswer, { operationId }: CommandRequest): RefusalAnswer {
+  if (refusal.code !== 'daemon-unreachable' || !refusal.reason.includes('hang up')) return refusal;
+  return { ...refusal, remedy: `Repeat the command with --operation-id ${operationId}: it is never run twice.` };
+}
+
+/** The last line of `up --json` when nothing was begun. */
+const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): OutcomeLine => ({
+  event: 'outcome',
+  at: new Date(nowMs).toISOString(),
+  target,
+  transaction: null,
+  outcome: 'rejected',
+  incarnation: null,
+  revision: null,
+  durationMs: 0,
+  ownMs: 0,
+  writeGapMs: null,
+  requests: { held: 0, failed: 0, longestHoldMs: 0 },
+  refusal,
+});
+
+type OutcomeLine = Omit<OutcomeEvent, 'transaction'> & { readonly transaction: string | null };
+
+async function profileTargets(client: Client, name: string): Promise<Answer<readonly string[]>> {
+  const fleet = await client.fleet();
+  if (!fleet.ok) return fleet;
+  const { profiles } = fleet.value;
+  const targets = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (targets !== undefined) return { ok: true, value: targets };
+  const meant = nearest(name, Object.keys(profiles));
+  return {
+    ok: false,
+    refusal: {
+      code: 'profile-unknown',
+      reason: `the fleet ${fleet.value.fleet} has no profile ${name}`,
+      remedy: `${meant === null ? '' : `Did you mean profile:${meant}? `}Name one of: ${Object.keys(profiles).join(', ') || 'none yet'}.`,
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Environment } from './edge/environment.ts';
+
+/** Takes what a command came to: its exit code. */
+type Finish = (code: number) => void;
+
+const wholeNumber = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It is a whole number above 0.');
+  return value;
+};
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+const targetName = (text: string): string => {
+  if (!NAME.test(text)) throw new InvalidArgumentError('A target is up to 63 of a-z, 0-9 and -.');
+  return text;
+};
+
+const subjectName = (text: string): string => {
+  targetName(text.replace(/^profile:/, ''));
+  return text;
+};
+
+const operation = new Option('--operation-id <id>', 'repeat the request under this id without running it twice');
+const detach = new Option('--detach', 'return once the command is recorded');
+const timeout = new Option('--timeout <seconds>', 'look on for at most so long; nothing is stopped').argParser(
+  wholeNumber,
+);
+const plain = new Option('--plain', 'plain lines, also on a terminal');
+
+/** The whole command tree. A command's code is loaded when it runs, so that `--help` and completion stay quick. */
+export function program(environment: Environment, finish: Finish): Command {
+  const idunn = new Command('idunn')
+    .description('Moves a service from one exact build to the next, with never two writers.')
+    .option('--fleet <directory>', 'the directory that holds fleet.toml')
+    .option('--json', 'one JSON document, or one object a line, in a documented shape')
+    .version('0.1.0', '--version', 'print the version')
+    .helpOption('-h, --help', 'print this, and do nothing')
+    .showSuggestionAfterError()
+    .exitOverride();
+
+  idunn
+    .command('daemon')
+    .description('run the daemon of the fleet')
+    .option('--detach', 'start it in the background and return when it answers')
+    .action(async (_options, command: Command) => {
+      const { daemon } = await import('./commands/daemon.ts');
+      finish(await daemon(environment, command.optsWithGlobals()));
+    });
+  idunn
+    .command('up')
+    .description('take a target, or a profile of targets, to the newest admitted commit')
+    .argument('<target>', 'a target, or profile:NAME', subjectName)
+    .option('--ref <ref>', 'another ref that the binding admits')
+    .addOption(operation)
+    .addOption(detach)
+    .addOption(timeout)
+    .addOption(plain)
+    .action(async (target: string, _options, command: Command) => {
+      const { up } = await import('./commands/up.ts');
+      finish(await up(environment, target, command.optsWithGlobals()));
+    });
+  idunn
+    .command('plan')
+    .description('print what up would do, without touching anything')
+    .argument('<target>', 'a target', targetName)
+    .option('--ref <ref>', 'another ref that the binding admits')
+    .action(async (target: string, _options, command: Command) => {
+      const { plan } = await import('./commands/plan.ts');
+      finish(await plan(environment, target, command.optsWithGlobals()));
+    });
+  idunn
+    .command('status')
+    .description('what is expected, present and ready, of the fleet or of one target')
+    .argument('[target]', 'a target', targetName)
+    .option('-w, --watch', 'draw it anew as things happen')
+    .action(async (target: string | undefined, _options, command: Command) => {
+      const { status } = await import('./commands/status.ts');
+      finish(await status(environment, target, command.optsWithGlobals()));
+    });
+  idunn
+    .command('history')
+    .description('what happened, of the fleet, a target or a transaction')
+    .argument('[subject]', 'a target or a transaction id')
+    .option('-n, --limit <entries>', 'the newest so many', wholeNumber)
+    .action(async (subject: string | undefined, _options, command: Command) => {
+      const { history } = await import('./commands/history.ts');
+      finish(await history(environment, subject, command.optsWithGlobals()));
+    });
+  idunn
+    .command('logs')
+    .description('the log of the process that was launched last')
+    .argument('<target>', 'a target', targetName)
+    .option('-f, --follow', 'go on as it is written')
+    .option('-n, --lines <lines>', 'the last so many', wholeNumber)
+    .action(async (target: string, _options, command: Command) => {
+      const { logs } = await import('./commands/logs.ts');
+      finish(await logs(environment, target, command.optsWithGlobals()));
+    });
+  idunn
+    .command('inspect')
+    .description('everything that is known about a target, transaction, release or incarnation')
+    .argument('<id>', 'a target, a transaction id, sha256:… or TARGET@sha256:…')
+    .action(async (id: string, _options, command: Command) => {
+      const { inspect } = await import('./commands/inspect.ts');
+      finish(await inspect(environment, id, command.optsWithGlobals()));
+    });
+  idunn
+    .command('takeover')
+    .description('make the state of another fleet this target’s')
+    .argument('<target>', 'a target', targetName)
+    .option('--confirm <owner>', 'the owner that is set aside, as FLEET/TARGET')
+    .addOption(operation)
+    .addOption(detach)
+    .addOption(timeout)
+    .addOption(plain)
+    .action(async (target: string, _options, command: Command) => {
+      const { takeover } = await import('./commands/takeover.ts');
+      finish(await takeover(environment, target, command.optsWithGlobals()));
+    });
+  idunn
+    .command('doctor')
+    .description('look at everything that a fleet rests on')
+    .action(async (_options, command: Command) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      finish(await doctor(environment, command.optsWithGlobals()));
+    });
+  keyCommands(idunn, environment, finish);
+  completionCommands(idunn, environment, finish);
+  return idunn;
+}
+
+function keyCommands(idunn: Command, environment: Environment, finish: Finish): void {
+  const key = idunn.command('key').description('the keys of the fleet, their public halves only');
+  key
+    .command('list')
+    .description('every key with its purpose')
+    .action(async (_options, command: Command) => {
+      const { listKeys } = await import('./commands/key.ts');
+      finish(await listKeys(environment, command.optsWithGlobals()));
+    });
+  key
+    .command('show')
+    .description('one key')
+    .argument('<name>', 'its name, as key list prints it')
+    .action(async (name: string, _options, command: Command) => {
+      const { showKey } = await import('./commands/key.ts');
+      finish(await showKey(environment, name, command.optsWithGlobals()));
+    });
+  key
+    .command('create')
+    .description('make the service signer of a target ahead of its first up')
+    .argument('<target>', 'a target', targetName)
+    .action(async (target: string, _options, command: Command) => {
+      const { createKey } = await import('./commands/key.ts');
+      finish(await createKey(environment, target, command.optsWithGlobals()));
+    });
+  key
+    .command('rotate', { hidden: true })
+    .argument('<name>')
+    .action(async (name: string, _options, command: Command) => {
+      const { refuseRotation } = await import('./commands/key.ts');
+      finish(refuseRotation(environment, name, command.optsWithGlobals()));
+    });
+}
+
+function completionCommands(idunn: Command, environment: Environment, finish: Finish): void {
+  idunn
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(idunn.createArgument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: string) => {
+      const { completion } = await import('./commands/completion.ts');
+      finish(completion(environment, idunn, shell as 'bash' | 'zsh' | 'fish'));
+    });
+  idunn
+    .command('__targets', { hidden: true })
+    .description('the targets of the fleet, one a line, for completion scripts')
+    .action(async (_options, command: Command) => {
+      const { listTargets } = await import('./commands/completion.ts');
+      finish(await listTargets(environment, command.optsWithGlobals()));
+    });
+}

@@ -1,0 +1,45 @@
+import type { OutcomeEvent } from '@idunn/client';
+import { renderRefusal } from './refusal.ts';
+import { type Style, signsOf } from './style.ts';
+import { duration, plural, short } from './words.ts';
+
+/** The end of a transaction: one sentence that says what is admitted now, then the reason if it did not go well. */
+export function renderOutcome(event: OutcomeEvent, style: Style): string[] {
+  const reason = event.refusal === null ? [] : renderRefusal(event.refusal, style);
+  return [headline(event, style), ...reason];
+}
+
+function headline(event: OutcomeEvent, style: Style): string {
+  const signs = signsOf(style);
+  const target = style.bold(event.target);
+  const build = event.revision === null ? '' : ` at ${short(event.revision)}`;
+  const took = duration(event.durationMs);
+  switch (event.outcome) {
+    case 'admitted':
+      return `${style.good(`${signs.yes} admitted:`)} ${target}${build} serves${named(event)} after ${took} (${measures(event)}).`;
+    case 'unchanged':
+      return `${style.good(`${signs.yes} unchanged:`)} ${target}${build} was admitted already${named(event)}; nothing was done.`;
+    case 'rejected':
+      return `${style.bad(`${signs.no} rejected:`)} ${target} was left as it is; nothing changed (${took}).`;
+    case 'aborted':
+    case 'cancelled':
+    case 'expired':
+      return `${style.bad(`${signs.no} ${event.outcome}:`)} ${target} is as it was before, the incumbent was not touched (${took}).`;
+    case 'rolled-back':
+      return `${style.bad(`${signs.no} rolled back:`)} ${target} serves its earlier incarnation again (${took}; ${measures(event)}).`;
+    case 'operator-required':
+      return `${style.bad(`${signs.no} operator required:`)} ${target} cannot go on or back by itself (${took}).`;
+    case 'waiting':
+      return `${style.note(`${signs.wait} still going:`)} ${target} in ${event.transaction}; idunn status --watch shows it.`;
+  }
+}
+
+const named = ({ incarnation }: OutcomeEvent): string => (incarnation === null ? '' : ` as ${short(incarnation)}`);
+
+function measures(event: OutcomeEvent): string {
+  const { held, failed, longestHoldMs } = event.requests;
+  const gap = event.writeGapMs === null ? 'nobody wrote' : `write gap ${duration(event.writeGapMs)}`;
+  const hold =
+    held === 0 ? 'no request held' : `${plural(held, 'request')} held for at most ${duration(longestHoldMs)}`;
+  return `${duration(event.ownMs)} of it Idunn's own, ${gap}, ${hold}, ${failed} failed`;
+}

@@ -1,0 +1,49 @@
+import type { PhaseLine, Progress } from './progress.ts';
+import { type Style, signsOf } from './style.ts';
+import { pad } from './table.ts';
+import { duration, plural, timeOf } from './words.ts';
+
+const NAME_WIDTH = 'write-lease-granted'.length;
+const TIME_WIDTH = 10;
+
+/** One phase that is over: its name, the time it took, and its note. */
+export function renderPhase(line: PhaseLine, style: Style): string {
+  const took = line.tookMs === null ? '' : duration(line.tookMs);
+  const note = line.note === null ? '' : `  ${style.dim(line.note)}`;
+  const bad = line.phase === 'aborting' || line.phase === 'returning';
+  const sign = bad ? style.bad(signsOf(style).no) : style.good(signsOf(style).yes);
+  return `  ${sign} ${pad(line.phase, NAME_WIDTH)} ${took.padStart(TIME_WIDTH)}${note}`;
+}
+
+/** The phase at work, with its running time, its step, and the reason of a wait. */
+export function renderCurrent(progress: Progress, nowMs: number, frame: number, style: Style): string[] {
+  const { spinner } = signsOf(style);
+  const sign = style.bold(spinner[frame % spinner.length] ?? '');
+  const current = progress.phases.findLast(({ tookMs }) => tookMs === null);
+  const lines =
+    current === undefined
+      ? [`  ${sign} ${progress.ahead > 0 ? `queued behind ${plural(progress.ahead, 'command')}` : 'queued'}`]
+      : [
+          `  ${sign} ${style.bold(pad(current.phase, NAME_WIDTH))} ${duration(Math.max(0, nowMs - current.atMs)).padStart(TIME_WIDTH)}` +
+            (current.note === null ? '' : `  ${style.dim(current.note)}`),
+        ];
+  if (progress.step !== null) lines.push(style.dim(`      ${progress.step.step}: ${progress.step.text}`));
+  return [...lines, ...renderWait(progress, style)];
+}
+
+/** Never a silent wait: on what, since when, until when, and which command ends it (F2). */
+export function renderWait({ wait, lost }: Pick<Progress, 'wait' | 'lost'>, style: Style): string[] {
+  const lines: string[] = [];
+  if (wait !== null) {
+    const until = wait.until === null ? 'without a limit' : `until ${timeOf(wait.until)}`;
+    lines.push(
+      `      ${style.note(`waiting on ${wait.what}`)}, since ${timeOf(wait.since)}, ${until}; to end it: ${wait.remedy}`,
+    );
+  }
+  if (lost !== null) {
+    lines.push(
+      `      ${style.note(lost.reason)}; asking again. ${lost.remedy} What is recorded goes on with the next daemon.`,
+    );
+  }
+  return lines;
+}

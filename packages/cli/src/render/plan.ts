@@ -1,0 +1,43 @@
+import type { PlanAnswer } from '@idunn/client';
+import type { Style } from './style.ts';
+import { table } from './table.ts';
+import { duration, short } from './words.ts';
+
+/** The plan for a person: what would run, on which grants, and how it would be moved. */
+export function renderPlan(plan: PlanAnswer, style: Style): string[] {
+  const { source, launch, state, route, deadlines } = plan;
+  const rows: [string, string][] = [
+    ['source', `${short(source.commit)} of ${source.ref} from ${source.origin}`],
+    ['recipe', `${source.recipePath} ${short(source.recipeDigest)}`],
+    ...plan.inputs.map((input): [string, string] => ['input', `${input.id} ${short(input.sha256)} ${input.url}`]),
+    ...plan.steps.map((step): [string, string] => [
+      step.stage,
+      `${step.id}: ${step.argv.join(' ')} (${step.profile}, at most ${duration(step.timeoutMs)})`,
+    ]),
+    ...plan.artifacts.map((artifact): [string, string] => [
+      'artifact',
+      `${artifact.id}: ${artifact.kind} ${artifact.path}`,
+    ]),
+    ['program', programOf(launch)],
+    ...launch.secrets.map((secret): [string, string] => ['secret', `${secret.name}, as a file`]),
+    ['state', state === null ? 'none' : `${state.stateId} (${state.schema}) in ${state.root}`],
+    ...(state?.stores ?? []).map((store): [string, string] => ['store', `${store.id}: ${store.kind} ${store.path}`]),
+    [
+      'route',
+      route === null
+        ? 'none'
+        : `${route.name} on ${route.listen.host}:${route.listen.port}, holds at most ${duration(route.holdMs)}`,
+    ],
+    ['rollout', `${plan.rollout}, handover within ${duration(deadlines.handoverMs)}, drain ${duration(plan.drainMs)}`],
+  ];
+  return [
+    `${style.bold(plan.target)} would be planned so; nothing was touched`,
+    ...table(rows.map(([name, text]) => [`  ${style.dim(name)}`, text])),
+  ];
+}
+
+function programOf({ program }: PlanAnswer['launch']): string {
+  return program.kind === 'artifact'
+    ? `${program.path} of artifact ${program.artifact}`
+    : `${program.path} (${program.origin}) runs ${program.entry.path} of artifact ${program.entry.artifact}`;
+}

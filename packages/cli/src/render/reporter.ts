@@ -1,0 +1,142 @@
+import type { EventAnswer, Followed } from '@idunn/client';
+import type { Environment } from '../edge/environment.ts';
+import { renderOutcome } from './outcome.ts';
+import { renderCurrent, renderPhase, renderWait } from './phases.ts';
+import { fold, noProgress, type Progress } from './progress.ts';
+import { type Style, styleOf } from './style.ts';
+import { fit } from './table.ts';
+
+/** Shows one transaction while it runs. */
+export interface Reporter {
+  told(followed: Followed): void;
+  /** The newest that is known. */
+  readonly progress: Progress;
+  /** Leaves the screen as it is and stops drawing. */
+  end(): void;
+}
+
+export type ReportKind = 'live' | 'plain' | 'json';
+
+export function reporterFor(kind: ReportKind, environment: Environment, target: string, transaction: string): Reporter {
+  const start = noProgress(target, transaction);
+  switch (kind) {
+    case 'json':
+      return jsonReporter(environment, start);
+    case 'plain':
+      return plainReporter(environment, start);
+    case 'live':
+      return liveReporter(environment, start);
+  }
+}
+
+/** One JSON object a line. A snapshot stands for events that were missed, so it is told as those events. */
+function jsonReporter({ out }: Environment, start: Progress): Reporter {
+  let progress = start;
+  return {
+    get progress() {
+      return progress;
+    },
+    told(followed) {
+      const before = progress;
+      progress = fold(progress, followed);
+      if (followed.kind === 'event') out.write(`${JSON.stringify(followed.event)}\n`);
+      if (followed.kind !== 'snapshot') return;
+      for (const event of missedEvents(before, progress)) out.write(`${JSON.stringify(event)}\n`);
+    },
+    end: () => undefined,
+  };
+}
+
+function missedEvents(before: Progress, after: Progress): EventAnswer[] {
+  const { target, transaction } = after;
+  const phases = after.phases
+    .filter((line) => !before.phases.some(({ phase }) => phase === line.phase))
+    .map(({ phase, atMs, tookMs, note }): EventAnswer => {
+      return { event: 'phase', at: new Date(atMs).toISOString(), target, transaction, phase, tookMs, note };
+    });
+  return after.outcome === null ? phases : [...phases, after.outcome];
+}
+
+/** A line for each thing that is over; for logs, pipes and CI. */
+function plainReporter(environment: Environment, start: Progress): Reporter {
+  const style = styleOf(environment, environment.out);
+  const say = (lines: readonly string[]): void => {
+    for (const line of lines) environment.out.write(`${line}\n`);
+  };
+  let progress = start;
+  say([header(start, style)]);
+  return {
+    get progress() {
+      return progress;
+    },
+    told(followed) {
+      const before = progress;
+      progress = fold(progress, followed);
+      say(newlyDone(before, progress).map((line) => renderPhase(line, style)));
+      if (JSON.stringify(progress.wait) !== JSON.stringify(before.wait)) {
+        say(renderWait({ wait: progress.wait, lost: null }, style));
+      }
+      if (progress.lost !== null && before.lost === null) say(renderWait({ wait: null, lost: progress.lost }, style));
+      if (followed.kind === 'event' && followed.event.event === 'progress') {
+        say([`      ${followed.event.step}: ${followed.event.text}`]);
+      }
+      if (progress.outcome !== null && before.outcome === null) say(renderOutcome(progress.outcome, style));
+    },
+    end: () => undefined,
+  };
+}
+
+const FRAME_MS = 100;
+
+/** Done phases scroll by; what is at work is drawn again in place below them. */
+function liveReporter(environment: Environment, start: Progress): Reporter {
+  const { out } = environment;
+  const style = styleOf(environment, out);
+  let progress = start;
+  let frame = 0;
+  let drawn = 0;
+  const erase = (): void => {
+    if (drawn > 0) out.write(`\u001b[${drawn}A\u001b[J`);
+    drawn = 0;
+  };
+  const draw = (): void => {
+    if (progress.outcome !== null) return;
+    const lines = renderCurrent(progress, environment.nowMs(), frame, style).map((line) => fit(line, out.columns));
+    out.write(`${lines.join('\n')}\n`);
+    drawn = lines.length;
+  };
+  const stopFrames = environment.every(FRAME_MS, () => {
+    frame += 1;
+    erase();
+    draw();
+  });
+  out.write(`${header(start, style)}\n`);
+  draw();
+  return {
+    get progress() {
+      return progress;
+    },
+    told(followed) {
+      const before = progress;
+      progress = fold(progress, followed);
+      erase();
+      for (const line of newlyDone(before, progress)) out.write(`${fit(renderPhase(line, style), out.columns)}\n`);
+      if (progress.outcome !== null && before.outcome === null) {
+        for (const line of renderOutcome(progress.outcome, style)) out.write(`${line}\n`);
+      }
+      draw();
+    },
+    end() {
+      stopFrames();
+    },
+  };
+}
+
+const header = ({ target, transaction }: Progress, style: Style): string =>
+  `${style.bold(target)}  ${style.dim(transaction)}`;
+
+const newlyDone = (before: Progress, after: Progress): Progress['phases'] =>
+  after.phases.filter(
+    (line) =>
+      line.tookMs !== null && !before.phases.some(({ phase, tookMs }) => phase === line.phase && tookMs !== null),
+  );

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Status, TargetHealth, TargetStatus } from '@idunn/client';
+import { renderStatus } from './status.ts';
+import { healthMark, styleOf } from './style.ts';
+
+const AT = '2026-11-30T00:00:00.000Z';
+const NOW = Date.parse('2026-11-30T00:00:05.000Z');
+const plainSink = { write: () => undefined, terminal: false, columns: 200 };
+const style = styleOf({ variable: () => undefined }, plainSink);
+const key = (digit: string): string => `ghostlight@sha256:${digit.repeat(64)}`;
+const expected = { release: 'r', build: 'b', revision: 'd'.repeat(40) };
+
+const ghostlight: TargetStatus = {
+  target: 'ghostlight',
+  health: 'waiting',
+  desired: 'up',
+  admitted: {
+    incarnation: key('a'),
+    release: 'r',
+    build: 'b',
+    revision: 'd'.repeat(40),
+    activation: `act-${'1'.repeat(32)}`,
+    processes: [{ pid: 4242 }],
+    admittedAt: AT,
+  },
+  incarnations: [
+    {
+      incarnation: key('a'),
+      role: 'admitted',
+      expected,
+      activation: 'act-1',
+      present: { state: 'active', sequence: 7, observedAt: AT, fresh: true },
+      ready: { receipt: `sha256:${'e'.repeat(64)}`, observedAt: AT },
+      disagreements: [],
+    },
+    {
+      incarnation: key('c'),
+      role: 'candidate',
+      expected,
+      activation: 'act-2',
+      present: { state: 'warming', sequence: 1, observedAt: AT, fresh: false },
+      ready: null,
+      disagreements: [{ code: 'endpoint-mismatch', detail: 'it listens on 9001' }],
+    },
+  ],
+  lease: { epoch: 3, activation: `act-${'1'.repeat(32)}`, state: 'held' },
+  route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: key('a'), backend: '127.0.0.1:9000' }] },
+  static: null,
+  transaction: {
+    id: 'tx-1',
+    kind: 'deploy',
+    phase: 'warming',
+    since: AT,
+    waitingOn: { what: 'a disagreement', since: AT, until: AT, remedy: 'correct the candidate' },
+  },
+  queued: [],
+  continuity: { streak: 0, nextAttemptAt: null },
+  freezes: [],
+  hold: null,
+  incidents: [],
+};
+
+const fleet: Status = {
+  schema: 'idunn.status/v1',
+  fleet: 'home',
+  machine: 'local',
+  directory: '/fleet',
+  daemon: { version: '0.1.0', pid: 7, startedAt: AT },
+  separation: 'same-user',
+  targets: [ghostlight],
+};
+
+test('the three truths of each incarnation stand side by side, disagreements below them', () => {
+  assert.deepEqual(renderStatus(fleet, 'found by --fleet', NOW, style), [
+    'home on local  /fleet (found by --fleet)',
+    'daemon 0.1.0, pid 7, since 5 s ago; everything runs as one user, so I1 and I2 hold against crashes and bugs, not against a hostile workload',
+    '',
+    'ghostlight  ◔ waiting  revision dddddddddddd  admitted 5 s ago  pid 4242',
+    '  ├─ deploy  warming since 00:00:00 UTC  tx-1',
+    '  ├─ waiting on a disagreement, since 00:00:00 UTC, until 00:00:00 UTC; to end it: correct the candidate',
+    '  ├─ lease   epoch 3, held by 111111111111',
+    '  ├─ route   http://127.0.0.1:8080 → 127.0.0.1:9000 (aaaaaaaaaaaa)',
+    '  └─ incarnation   role       Expected        Present                       Ready',
+    '     aaaaaaaaaaaa  admitted   ✔ dddddddddddd  ✔ active #7, 5 s ago          ✔ eeeeeeeeeeee, 5 s ago',
+    '     cccccccccccc  candidate  ✔ dddddddddddd  ? stale: warming #1, 5 s ago  ? not seen',
+    '       ✖ endpoint-mismatch: it listens on 9001',
+  ]);
+});
+
+test('each state of health has a sign and a word of its own, in plain ASCII too', () => {
+  const all: TargetHealth[] = [
+    'never-run',
+    'down',
+    'deploying',
+    'waiting',
+    'healthy',
+    'degraded',
+    'unhealthy',
+    'unknown',
+  ];
+  const ascii = styleOf({ variable: () => 'C' }, { ...plainSink, terminal: true });
+  for (const each of [style, { ...ascii, ...style, unicode: false }]) {
+    const marks = all.map((health) => healthMark(health, each));
+    assert.equal(new Set(marks.map((mark) => mark.slice(0, 1))).size, all.length, marks.join());
+    assert.equal(new Set(marks.map((mark) => mark.slice(2))).size, all.length, marks.join());
+  }
+});
+
+test('NO_COLOR and dumb terminals get no colour; others do', () => {
+  const terminal = { ...plainSink, terminal: true };
+  const painted = (variables: Record<string, string>): boolean =>
+    styleOf({ variable: (name) => variables[name] }, terminal)
+      .good('x')
+      .includes('\u001b');
+  assert.equal(painted({}), true);
+  assert.equal(painted({ NO_COLOR: '1' }), false);
+  assert.equal(painted({ TERM: 'dumb' }), false);
+});

@@ -1,0 +1,142 @@
+import type { IncarnationStatus, Status, TargetStatus } from '@idunn/client';
+import { healthMark, type Signs, type Style, signsOf } from './style.ts';
+import { table } from './table.ts';
+import { ago, plural, short, timeOf } from './words.ts';
+
+/** The fleet for a person: a head line, then each target with the three truths of each incarnation side by side (I4). */
+export function renderStatus(status: Status, foundBy: string, nowMs: number, style: Style): string[] {
+  const { fleet, machine, directory, daemon } = status;
+  return [
+    `${style.bold(fleet)} on ${machine}  ${style.dim(`${directory} (${foundBy})`)}`,
+    style.dim(
+      `daemon ${daemon.version}, pid ${daemon.pid}, since ${ago(daemon.startedAt, nowMs)}; ${separationOf(status)}`,
+    ),
+    ...status.targets.flatMap((target) => ['', ...renderTarget(target, nowMs, style)]),
+    ...(status.targets.length === 0 ? ['', 'No target yet: add a file under bindings in the fleet’s directory.'] : []),
+  ];
+}
+
+const separationOf = ({ separation }: Status): string =>
+  separation === 'same-user'
+    ? 'everything runs as one user, so I1 and I2 hold against crashes and bugs, not against a hostile workload'
+    : 'each workload runs as its own user';
+
+function renderTarget(target: TargetStatus, nowMs: number, style: Style): string[] {
+  const signs = signsOf(style);
+  const { admitted } = target;
+  const head = [
+    style.bold(target.target),
+    healthMark(target.health, style),
+    ...(admitted === null
+      ? []
+      : [
+          `revision ${short(admitted.revision)}`,
+          `admitted ${ago(admitted.admittedAt, nowMs)}`,
+          ...admitted.processes.map(({ pid }) => `pid ${pid}`),
+        ]),
+  ].join('  ');
+  const branches = [
+    ...transactionLines(target, style),
+    ...target.queued.map(({ transaction, actor, since }) => `queued  ${transaction} by ${actor}, ${ago(since, nowMs)}`),
+    ...target.freezes.map(
+      ({ by, reason, since, clearedBy }) =>
+        `${style.note('frozen')}  by ${by}, ${ago(since, nowMs)}: ${reason}; to clear it: ${clearedBy}`,
+    ),
+    ...(target.hold === null
+      ? []
+      : [`${style.note('held')}    by ${target.hold.by}, ${ago(target.hold.since, nowMs)}: ${target.hold.reason}`]),
+    ...authorityLines(target, signs),
+    ...continuityLines(target, nowMs, style),
+    ...target.incidents.map(
+      ({ code, detail, since, remedy }) =>
+        `${style.bad(code)}  ${detail} (${ago(since, nowMs)}); what to do: ${remedy}`,
+    ),
+  ];
+  const truths = truthTable(target, nowMs, style);
+  const last = truths.length === 0 ? branches.length - 1 : branches.length;
+  return [
+    head,
+    ...branches.map((line, index) => `  ${index === last ? signs.last : signs.branch} ${line}`),
+    ...truths.map((line, index) => `  ${index === 0 ? signs.last : '  '} ${line}`),
+  ];
+}
+
+function transactionLines({ transaction }: TargetStatus, style: Style): string[] {
+  if (transaction === null) return [];
+  const { id, kind, phase, since, waitingOn } = transaction;
+  const line = `${kind}  ${style.bold(phase)} since ${timeOf(since)}  ${style.dim(id)}`;
+  if (waitingOn === null) return [line];
+  const until = waitingOn.until === null ? 'without a limit' : `until ${timeOf(waitingOn.until)}`;
+  return [
+    line,
+    `${style.note('waiting')} on ${waitingOn.what}, since ${timeOf(waitingOn.since)}, ${until}; to end it: ${waitingOn.remedy}`,
+  ];
+}
+
+function authorityLines({ lease, route }: TargetStatus, signs: Signs): string[] {
+  const lines: string[] = [];
+  if (lease !== null) {
+    const holder = lease.activation === null ? 'nobody' : short(lease.activation);
+    lines.push(
+      lease.state === 'held'
+        ? `lease   epoch ${lease.epoch}, held by ${holder}`
+        : `lease   epoch ${lease.epoch}, ${lease.state}`,
+    );
+  }
+  if (route !== null) {
+    const members = route.members.map(({ incarnation, backend }) => `${backend} (${short(incarnation)})`);
+    lines.push(`route   ${route.endpoint} ${signs.arrow} ${members.length === 0 ? 'nobody' : members.join(', ')}`);
+  }
+  return lines;
+}
+
+function continuityLines({ continuity }: TargetStatus, nowMs: number, style: Style): string[] {
+  if (continuity.streak === 0) return [];
+  const next = continuity.nextAttemptAt === null ? '' : `, next attempt at ${timeOf(continuity.nextAttemptAt)}`;
+  const due = continuity.nextAttemptAt !== null && Date.parse(continuity.nextAttemptAt) < nowMs ? ' (due)' : '';
+  return [`${style.note('restarts')}  ${plural(continuity.streak, 'failure')} in a row${next}${due}`];
+}
+
+/** Expected, Present and Ready in columns, a row for each incarnation; disagreements below their row. */
+function truthTable(target: TargetStatus, nowMs: number, style: Style): string[] {
+  if (target.incarnations.length === 0) return [];
+  const head = ['incarnation', 'role', 'Expected', 'Present', 'Ready'].map(style.dim);
+  const rows = table([head, ...target.incarnations.map((one) => truthRow(one, nowMs, style))]);
+  return rows.flatMap((row, index) => {
+    const disagreements = target.incarnations[index - 1]?.disagreements ?? [];
+    return [
+      row,
+      ...disagreements.map(({ code, detail }) => `  ${style.bad(`${signsOf(style).no} ${code}`)}: ${detail}`),
+    ];
+  });
+}
+
+function truthRow(one: IncarnationStatus, nowMs: number, style: Style): string[] {
+  const signs = signsOf(style);
+  return [
+    short(one.incarnation),
+    one.role,
+    `${signs.yes} ${short(one.expected.revision)}`,
+    presentCell(one, nowMs, style),
+    one.ready === null
+      ? style.note(`${signs.doubt} not seen`)
+      : style.good(`${signs.yes} ${short(one.ready.receipt)}, ${ago(one.ready.observedAt, nowMs)}`),
+  ];
+}
+
+function presentCell({ present }: IncarnationStatus, nowMs: number, style: Style): string {
+  const signs = signsOf(style);
+  if (present === null) return style.note(`${signs.doubt} no word yet`);
+  const word = `${present.state} #${present.sequence}, ${ago(present.observedAt, nowMs)}`;
+  if (!present.fresh) return style.note(`${signs.doubt} stale: ${word}`);
+  switch (present.state) {
+    case 'active':
+      return style.good(`${signs.yes} ${word}`);
+    case 'warming':
+      return `${signs.wait} ${word}`;
+    case 'degraded':
+      return style.note(`! ${word}`);
+    case 'failed':
+      return style.bad(`${signs.no} ${word}`);
+  }
+}
