@@ -9,7 +9,7 @@ export interface RecordKind {
   /** e.g. `transaction`. */
   readonly kind: string;
   /** Reader by schema name, e.g. `{ 'idunn.transaction/v1': transactionSchema }`. Strict schemas, without a transform. */
-  readonly versions: Readonly<Record<string, Shape<RecordValue>>>;
+  readonly versions: Readonly<Record<string, Shape<object>>>;
 }
 
 /** What a store knows of its records: what it cannot read back is never written (F28). */
@@ -45,7 +45,7 @@ export function recordCodec(kinds: readonly RecordKind[]): RecordCodec {
     if (parsed?.success !== true) {
       throw new StoreFault('store-unreadable', `Record ${name} is no ${schema}: ${parsed?.error.message}`);
     }
-    return parsed.data;
+    return parsed.data as RecordValue;
   };
 
   return {

@@ -8,3 +8,5 @@ export const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 export const MAX_WAITING = 10_000;
 /** Most batches that share one sync of the disk. */
 export const MAX_GROUP = 128;
+/** Largest database file of a store, unless its owner says otherwise. */
+export const MAX_STORE_BYTES = 16 * 1024 ** 3;

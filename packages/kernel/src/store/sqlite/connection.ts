@@ -17,8 +17,8 @@ interface Waiting {
 }
 
 /** Starts the thread and resolves when it holds the lock and the store is whole. Throws `StoreFault`. */
-export async function connect(data: ThreadData): Promise<Connection> {
-  const worker = new Worker(threadFile(), { workerData: data });
+export async function connect(data: ThreadData, thread: URL = storeThread()): Promise<Connection> {
+  const worker = new Worker(thread, { workerData: data });
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const waiting: Waiting[] = [];
   const sent = new Map<number, Waiting>();
@@ -100,4 +100,5 @@ export async function connect(data: ThreadData): Promise<Connection> {
 }
 
 /** The thread's module beside this one, in source as in the published form. */
-const threadFile = (): URL => new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+const storeThread = (): URL =>
+  new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { backup, type DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { canonicalJson } from '../../canonical.ts';
 import { conflictOf, type EncodedBatch, raised } from '../batch.ts';
 import { chained, EMPTY_HISTORY } from '../history.ts';
@@ -47,11 +47,12 @@ export interface Database {
   close(): void;
 }
 
-export const EMPTY_STORE: Head = { versions: { catalogue: 0, journal: 0 }, history: EMPTY_HISTORY };
+/** More pages than any database has: they are copied in one step. */
+const ALL_PAGES = 2 ** 31 - 1;
 
-export function database(file: string, mayCreate: boolean): Database {
+export function database(file: string, { mayCreate, maxBytes }: { mayCreate: boolean; maxBytes: number }): Database {
   createPrivateFile(file);
-  let open = openDatabase(file, mayCreate, EMPTY_STORE);
+  let open = openDatabase(file, { mayCreate, maxBytes });
   let head = readHead(open);
   let statements = prepared(open);
 
@@ -85,7 +86,7 @@ export function database(file: string, mayCreate: boolean): Database {
   const reopen = (): void => {
     open.close();
     try {
-      open = openDatabase(file, false, EMPTY_STORE);
+      open = openDatabase(file, { mayCreate: false, maxBytes });
       head = readHead(open);
       statements = prepared(open);
     } catch {
@@ -153,8 +154,8 @@ export function database(file: string, mayCreate: boolean): Database {
       removeFile(draft);
       createPrivateFile(draft);
       try {
-        await backup(open, draft);
-        openDatabase(draft, false, EMPTY_STORE).close();
+        await copy(file, draft);
+        openDatabase(draft, { mayCreate: false, maxBytes }).close();
         publishFile(draft, to);
       } catch (error) {
         removeFile(draft);
@@ -165,6 +166,16 @@ export function database(file: string, mayCreate: boolean): Database {
       if (open.isOpen) open.close();
     },
   };
+}
+
+/** One long read transaction of a connection of its own: what is written meanwhile neither enters nor disturbs it. */
+async function copy(file: string, to: string): Promise<void> {
+  const source = new DatabaseSync(file, { readOnly: true });
+  try {
+    await backup(source, to, { rate: ALL_PAGES });
+  } finally {
+    source.close();
+  }
 }
 
 function rollback(open: DatabaseSync): void {

@@ -21,6 +21,9 @@ export function writeFault(cause: unknown): StoreFault {
     : new StoreFault('store-write-failed', `The record store could not be written: ${messageOf(cause)}.`, { cause });
 }
 
+/** What a failed opening means to the caller. */
+export const openFault = (cause: unknown): StoreFault => (isFull(cause) ? writeFault(cause) : readFault(cause));
+
 /** What a failed read means to the caller. */
 export function readFault(cause: unknown): StoreFault {
   if (cause instanceof StoreFault) return cause;

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { checkKey, encodeBatch, pageLimit } from '../batch.ts';
 import { readEntry } from '../history.ts';
 import { type RecordKind, recordCodec } from '../kinds.ts';
+import { MAX_STORE_BYTES } from '../limits.ts';
 import type { RecordKey, RecordStore, StoredRecord } from '../port.ts';
 import { connect } from './connection.ts';
 import type { Row } from './database.ts';
@@ -27,10 +28,13 @@ export async function openRecordStore(options: {
   readonly file: string;
   readonly kinds: readonly RecordKind[];
   readonly clock: Clock;
+  /** Largest size of the database file; a write beyond it is `store-full`. */
+  readonly maxBytes?: number;
 }): Promise<SqliteRecordStore> {
   const codec = recordCodec(options.kinds);
   const since = new Date(options.clock.wallMs()).toISOString();
-  const connection = await connect({ file: options.file, holder: { pid: process.pid, since } });
+  const { file, maxBytes = MAX_STORE_BYTES } = options;
+  const connection = await connect({ file, holder: { pid: process.pid, since }, maxBytes });
 
   const decoded = (key: RecordKey, row: Row): StoredRecord => ({
     key,

@@ -7,6 +7,7 @@ import type { Holder } from './lock.ts';
 export interface ThreadData {
   readonly file: string;
   readonly holder: Holder;
+  readonly maxBytes: number;
 }
 
 /** What can be asked of the store's thread, and what each is answered with. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Versions } from '../batch.ts';
-import { following, type HistoryHead, readEntry } from '../history.ts';
+import { EMPTY_HISTORY, following, type HistoryHead, readEntry } from '../history.ts';
 import { StoreFault } from '../port.ts';
 
 /** "Idun" in ASCII: says that the file is ours. */
@@ -31,11 +31,16 @@ export interface Head {
   readonly history: HistoryHead;
 }
 
+const EMPTY_STORE: Head = { versions: { catalogue: 0, journal: 0 }, history: EMPTY_HISTORY };
+
 /**
  * Opens the database and makes sure that it is a whole store of this version: SQLite's own check, our tables, and the
  * last history entry against the head. An empty file becomes a store only where `mayCreate` says so (F28).
  */
-export function openDatabase(file: string, mayCreate: boolean, empty: Head): DatabaseSync {
+export function openDatabase(
+  file: string,
+  { mayCreate, maxBytes }: { readonly mayCreate: boolean; readonly maxBytes: number },
+): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     const isNew = one(database, 'PRAGMA page_count') === 0;
@@ -46,10 +51,11 @@ export function openDatabase(file: string, mayCreate: boolean, empty: Head): Dat
     if (one(database, 'PRAGMA journal_mode = WAL') !== 'wal') {
       throw new StoreFault('store-unreadable', `The record store ${file} cannot be kept in WAL mode.`);
     }
-    database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+    const maxPages = Math.floor(maxBytes / Number(one(database, 'PRAGMA page_size')));
+    database.exec(`PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA max_page_count = ${maxPages}`);
     if (isNew) {
       database.exec(`BEGIN IMMEDIATE; ${TABLES}`);
-      writeHead(database, empty);
+      writeHead(database, EMPTY_STORE);
       database.exec('COMMIT');
     }
     requireChainHead(database);

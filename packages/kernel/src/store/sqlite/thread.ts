@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { MAX_GROUP } from '../limits.ts';
 import { StoreFault } from '../port.ts';
 import { type Database, database } from './database.ts';
-import { readFault } from './faults.ts';
+import { openFault, readFault } from './faults.ts';
 import { type StoreLock, takeLock } from './lock.ts';
 import type { Answer, Fault, Operations, Request, ThreadData, ThreadMessage } from './protocol.ts';
 
@@ -19,13 +19,13 @@ try {
   });
   say({ kind: 'opened' });
 } catch (error) {
-  say({ kind: 'not-opened', fault: faultOf(readFault(error)) });
+  say({ kind: 'not-opened', fault: faultOf(openFault(error)) });
 }
 
-function openStore({ file, holder }: ThreadData): { lock: StoreLock; store: Database } {
+function openStore({ file, holder, maxBytes }: ThreadData): { lock: StoreLock; store: Database } {
   const lock = takeLock(`${file}.lock`, holder);
   try {
-    const store = database(file, !lock.storeWasHere);
+    const store = database(file, { mayCreate: !lock.storeWasHere, maxBytes });
     if (!lock.storeWasHere) lock.rememberStore();
     return { lock, store };
   } catch (error) {
