@@ -39,11 +39,11 @@ export const receiptAnswerOf = (receipt: OperationReceipt): OperationReceiptAnsw
 
 export function historyOf(fleet: string, entries: readonly HistoryEntry[]): History {
   return {
-    schema: 'idunn.history/v1',
+    schema: 'idunn.history-view/v1',
     fleet,
-    entries: entries.map(({ atMs, ...entry }) => ({
+    entries: entries.map((entry) => ({
       ...entry,
-      at: new Date(atMs).toISOString(),
+      at: new Date(entry.atMs).toISOString(),
       body: entry.body as History['entries'][number]['body'],
     })),
   };

@@ -127,6 +127,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
       Promise.resolve(
         [
           {
+            schema: 'idunn.history/v1' as const,
             sequence: 1,
             kind: 'transaction.phase',
             subject: 'tx-1',
