@@ -91,4 +91,35 @@ export const kernelErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'store-locked': {
+    reason: 'Another process holds the record store.',
+    remedy: 'Run idunn status to reach the daemon that holds it, or stop that daemon first.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'store-full': {
+    reason: 'The disk of the record store is full.',
+    remedy:
+      'Free space on the disk of the state directory; nothing was changed, and the same command can be given again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'store-write-failed': {
+    reason: 'The record store could not be written.',
+    remedy: 'Check the disk of the state directory and the kernel log, then restart the daemon.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'store-unreadable': {
+    reason: 'The record store, or a record in it, cannot be read.',
+    remedy: 'Restore the state directory with idunn restore from the last backup; nothing was changed.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'store-version-unknown': {
+    reason: 'The record store holds a record of a version that this program does not know.',
+    remedy: 'Start the version of Idunn that wrote the store, or a newer one.',
+    blame: 'user',
+    retry: 'final',
+  },
 });

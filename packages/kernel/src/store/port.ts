@@ -1,3 +1,4 @@
+import type { Code } from '../catalogue/index.ts';
 import type { Digest } from '../digest.ts';
 import type { Json, JsonObject } from '../json.ts';
 
@@ -100,7 +101,8 @@ export interface RecordStore {
 
 /** A store that cannot be read or written as asked. A fault, not a refusal: the caller stops at that step. */
 export class StoreFault extends Error {
-  readonly code: 'store-unreadable' | 'store-full' | 'store-write-failed' | 'store-locked' | 'store-version-unknown';
+  /** The catalogue's code, so that the fault can be shown with its remedy. */
+  readonly code: Extract<Code, `store-${string}`>;
   constructor(code: StoreFault['code'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StoreFault';
