@@ -1,1 +1,3 @@
-/** The front door; the room is being built. */
+export * from './book/book.ts';
+export { openTrails } from './edge/sqlite-trails.ts';
+export * from './observer.ts';

@@ -5,7 +5,7 @@ export {
   type Obstacle,
   type Present,
 } from './correlation/correlate.ts';
-export { lineSplitter, MAX_LINE_BYTES } from './link/lines.ts';
+export { lineReader, MAX_LINE_BYTES } from './link/lines.ts';
 export {
   ackSchema,
   batchSchema,
@@ -13,7 +13,6 @@ export {
   helloSchema,
   LINK_SCHEMAS,
   type LinkLineType,
-  lineSchema,
   MAX_ANCHOR_KEYS,
   MAX_BATCH,
   type ObserverRequest,
@@ -42,3 +41,12 @@ export {
   type VerifiedPresence,
   verifyPresence,
 } from './presence/verify-presence.ts';
+export { decidePublication, type PublicationChange, type PublicationView } from './publication/decide-publication.ts';
+export {
+  type AnchorRecord,
+  anchorRecordSchema,
+  type IncarnationRecord,
+  incarnationRecordSchema,
+  MAX_INCARNATIONS,
+  MAX_SPENT,
+} from './publication/records.ts';

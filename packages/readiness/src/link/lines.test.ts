@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { lineSplitter } from './lines.ts';
+import { lineReader, lineSplitter } from './lines.ts';
 
 test('lines come out whole, however the stream was cut', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => text.replaceAll('\n', ' '));
@@ -27,4 +27,14 @@ test('a line over the limit is refused, finished or not', () => {
   const splitter = lineSplitter(4);
   assert.deepEqual(splitter.push(Buffer.from('123')), []);
   assert.equal(splitter.push(Buffer.from('45')), 'too-long');
+});
+
+test('what is no line of the protocol ends the connection, after the lines before it', () => {
+  for (const odd of ['{', '[]', '{"envelope":{}}', '{"type":1}', 'null']) {
+    const taken: string[] = [];
+    const read = lineReader((type) => taken.push(type));
+    assert.ok(read(Buffer.from('{"type":"presence","envelope":{}}\n')));
+    assert.ok(!read(Buffer.from(`${odd}\n`)), odd);
+    assert.deepEqual(taken, ['presence']);
+  }
 });

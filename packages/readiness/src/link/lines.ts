@@ -1,3 +1,5 @@
+import { lineSchema } from './messages.ts';
+
 /** The longest line of the workload protocol and of the observer's link, in bytes, without its line feed. */
 export const MAX_LINE_BYTES = 262_144;
 
@@ -33,4 +35,29 @@ export function lineSplitter(maxBytes: number = MAX_LINE_BYTES): {
       return lines;
     },
   };
+}
+
+/**
+ * Reads lines of `{"type": T, "envelope": E}` from a byte stream and hands each to `take`. The returned function answers
+ * `false` when a line was too long or no JSON of that form: the connection is then of no more use.
+ */
+export function lineReader(take: (type: string, envelope: unknown) => void): (chunk: Uint8Array) => boolean {
+  const splitter = lineSplitter();
+  return (chunk) => {
+    const lines = splitter.push(chunk);
+    if (lines === 'too-long') return false;
+    return lines.every((text) => {
+      const line = parsed(text);
+      if (line !== null) take(line.type, line.envelope);
+      return line !== null;
+    });
+  };
+}
+
+function parsed(text: string): { readonly type: string; readonly envelope?: unknown } | null {
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }

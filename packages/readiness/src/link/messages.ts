@@ -25,7 +25,7 @@ export const observerRequestSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('anchor'),
     target: name,
-    keys: z.array(z.strictObject({ keyId, publicKey })).min(1).max(MAX_ANCHOR_KEYS),
+    keys: z.array(z.strictObject({ keyId, publicKey })).min(1).max(MAX_ANCHOR_KEYS).readonly(),
   }),
   z.strictObject({ kind: z.literal('publish-expected'), incarnation, expected: expectedSchema }),
   /** Only with what the driver observed: an issued activation alone cannot be published (I4). */
@@ -85,7 +85,7 @@ export type Standing = Readonly<z.infer<typeof standingSchema>>;
 export const batchSchema = z.strictObject({
   header: headerSchema,
   kind: z.enum(['refresh', 'roster', 'roster-end']),
-  standings: z.array(standingSchema).max(MAX_BATCH),
+  standings: z.array(standingSchema).max(MAX_BATCH).readonly(),
 });
 
 /** The types of the link's lines, `{"type": T, "envelope": E}`, with the schema of each payload. */

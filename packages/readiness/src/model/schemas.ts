@@ -92,7 +92,8 @@ export const disagreementsSchema = z
       detail: z.string().max(4096),
     }),
   )
-  .max(MAX_DISAGREEMENTS);
+  .max(MAX_DISAGREEMENTS)
+  .readonly();
 
 const correlated = {
   header: headerSchema,

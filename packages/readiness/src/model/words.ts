@@ -38,4 +38,7 @@ export const host = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.:-]{0,252}$|^::1?$/
 export const port = z.int().min(1).max(65_535);
 export const epoch = z.int().positive();
 
-export const capabilities = z.array(z.strictObject({ name: word, schema: word })).max(MAX_CAPABILITIES);
+export const capabilities = z
+  .array(z.strictObject({ name: word, schema: word }))
+  .max(MAX_CAPABILITIES)
+  .readonly();
