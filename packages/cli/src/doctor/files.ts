@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { type DoctorCheck, type FleetDirectories, operatorSocket, SOCKET_PATH_LIMIT_BYTES } from '@idunn/client';
 import { bad, good, note, unknown, why } from './check.ts';
 
-/** The longest socket path below the runtime directory is an activation's channel: its id has 36 characters. */
-const LONGEST_SOCKET = join('activations', `act-${'0'.repeat(32)}`, 'channel.sock');
+/** The longest socket path below the runtime directory is an activation's channel. */
+const LONGEST_SOCKET = join('a', '0'.repeat(16), 'channel.sock');
 
 export function socketPaths({ runtime }: FleetDirectories): DoctorCheck {
   const longest = Math.max(
@@ -67,7 +67,9 @@ export async function keyPermissions({ state }: FleetDirectories): Promise<Docto
   const directory = join(state, 'keys');
   try {
     const files = await readdir(directory, { recursive: true, withFileTypes: true });
-    const keys = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    const keys = files
+      .filter((file) => file.isFile() && !file.name.endsWith('.json'))
+      .map((file) => join(file.parentPath, file.name));
     const open: string[] = [];
     for (const key of keys) if (((await lstat(key)).mode & 0o077) !== 0) open.push(key);
     if (open.length === 0) return good('key files', `${keys.length} in ${directory}, each for its owner only`);

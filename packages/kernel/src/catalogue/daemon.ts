@@ -55,12 +55,6 @@ export const daemonErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
-  'key-exists': {
-    reason: 'The target already has a service signer, and a signer is not replaced silently.',
-    remedy: 'Run idunn key show with the target to see it.',
-    blame: 'user',
-    retry: 'final',
-  },
   'key-rotation-unavailable': {
     reason: 'This version does not rotate keys.',
     remedy: 'Keep the key; if it leaked, bind the service as a new target, which has a new signer.',
@@ -100,12 +94,6 @@ export const daemonErrors = entries({
   'runtime-directory-volatile': {
     reason: 'The runtime directory is wiped when its user logs out, and what runs would lose its sockets.',
     remedy: 'Run loginctl enable-linger for the user, or name another runtime directory in fleet.toml.',
-    blame: 'user',
-    retry: 'final',
-  },
-  'socket-path-too-long': {
-    reason: 'The path of a socket is longer than the 107 bytes that the system allows.',
-    remedy: 'Name a shorter runtime directory in fleet.toml.',
     blame: 'user',
     retry: 'final',
   },

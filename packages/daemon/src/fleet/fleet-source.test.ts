@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fleetDirectories } from '@idunn/client';
+import { openFleet } from './fleet-source.ts';
+
+const nobody = { root: false, home: '/home/ada', environment: {} };
+
+async function fleetDirectory(t: TestContext, text: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'idunn-fleet-'));
+  t.after(() => rm(directory, { recursive: true }));
+  await mkdir(join(directory, 'bindings'));
+  await writeFile(join(directory, 'fleet.toml'), text);
+  return directory;
+}
+
+test('the command reads the same directories out of fleet.toml as the daemon', async (t) => {
+  const directory = await fleetDirectory(
+    t,
+    'schema = "idunn.fleet/v1"\nid = "home"\n[directories]\nruntime = "run"\nlogs = "/l"\n',
+  );
+  const environments: Record<string, string>[] = [
+    {},
+    { XDG_STATE_HOME: '/s', XDG_RUNTIME_DIR: '/run/user/7', XDG_CACHE_HOME: '/c' },
+    { XDG_STATE_HOME: 'relative', XDG_RUNTIME_DIR: 'relative' },
+  ];
+  for (const root of [true, false]) {
+    for (const environment of environments) {
+      for (const text of ['schema = "idunn.fleet/v1"\nid = "home"\n', null]) {
+        if (text !== null) await writeFile(join(directory, 'fleet.toml'), text);
+        const source = await openFleet(directory, { root, home: '/home/ada', environment });
+        assert.ok('last' in source);
+        const lenient = await fleetDirectories(directory, {
+          root,
+          home: '/home/ada',
+          variable: (name) => environment[name],
+        });
+        assert.ok(lenient.ok);
+        assert.deepEqual(lenient.value, source.last.fleet.directories);
+      }
+    }
+  }
+});
+
+test('files are read anew each time; a faulty binding stays a target, with its faults', async (t) => {
+  const directory = await fleetDirectory(t, 'schema = "idunn.fleet/v1"\nid = "home"\n');
+  const source = await openFleet(directory, nobody);
+  assert.ok('last' in source);
+  assert.deepEqual(source.last.targets, []);
+  await writeFile(join(directory, 'bindings/ghostlight.toml'), 'schema = 3\n');
+  const reading = await source.read();
+  assert.deepEqual(reading.targets, ['ghostlight']);
+  assert.ok(reading.faults.length > 0);
+  await writeFile(join(directory, 'fleet.toml'), 'id = ');
+  const broken = await source.read();
+  assert.equal(broken.fleet.id, 'home');
+  assert.ok(broken.faults.some(({ file }) => file.endsWith('fleet.toml')));
+});
+
+test('a fleet.toml that was never good is refused with its faults', async (t) => {
+  const faults = await openFleet(await fleetDirectory(t, 'id = '), nobody);
+  assert.ok(Array.isArray(faults) && faults.length > 0);
+});

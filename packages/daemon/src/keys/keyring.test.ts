@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '@idunn/kernel';
+import { openKeyring } from './keyring.ts';
+
+async function stateDirectory(t: TestContext): Promise<string> {
+  const state = await mkdtemp(join(tmpdir(), 'idunn-keys-'));
+  t.after(() => rm(state, { recursive: true }));
+  return state;
+}
+
+test('a target’s signer is made when its binding is admitted, once, for its owner only', async (t) => {
+  const state = await stateDirectory(t);
+  const keyring = openKeyring(state, systemClock());
+  const missing = await keyring.signer('ghostlight');
+  assert.equal(missing.ok ? '' : missing.refusal.code, 'key-missing');
+  const made = await keyring.admit('ghostlight');
+  const again = await openKeyring(state, systemClock()).admit('ghostlight');
+  assert.ok(made.ok && again.ok);
+  assert.equal(again.value.record.keyId, made.value.record.keyId);
+  assert.equal((await stat(join(state, 'keys/signers/ghostlight'))).mode & 0o777, 0o600);
+  const other = await keyring.create('ghostlight');
+  assert.equal(other.ok ? '' : other.refusal.code, 'key-exists');
+  assert.ok((await keyring.authority()).ok);
+  assert.deepEqual(
+    (await keyring.list()).map(({ name, purpose }) => [name, purpose]),
+    [
+      ['authority', 'authority'],
+      ['ghostlight', 'service-signer'],
+    ],
+  );
+});
+
+test('a key that others may have read is refused, never replaced', async (t) => {
+  const state = await stateDirectory(t);
+  const keyring = openKeyring(state, systemClock());
+  await keyring.admit('ghostlight');
+  await chmod(join(state, 'keys/signers/ghostlight'), 0o644);
+  const refused = await keyring.admit('ghostlight');
+  assert.equal(refused.ok ? '' : refused.refusal.code, 'key-readable-by-others');
+});
