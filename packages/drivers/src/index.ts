@@ -1,1 +1,2 @@
 /** The front door; the room is being built. */
+export * from './router/index.ts';

@@ -1,0 +1,42 @@
+/** Every queue, wait and buffer of the router has its limit here; a route's own limits come with its contract. */
+export const LIMITS = {
+  routes: 4_096,
+  membersPerRoute: 64,
+  /** The most that a route contract may ask for. */
+  contractHoldMs: 60_000,
+  contractHoldRequests: 65_536,
+  contractHoldBytes: 1_073_741_824,
+  /** The longest hold; it ends by itself then. */
+  holdTermMs: 120_000,
+  /** The longest drain that may be asked for. */
+  drainMs: 86_400_000,
+
+  /** How much of one request's body is kept so that the request can be sent once more. */
+  keptBodyBytes: 262_144,
+  /** What a held request may occupy beside its header: the stream buffer that fills before reading pauses. */
+  bufferedBodyBytes: 65_536,
+  /** How long a request rejected before effect waits for a switch that nobody announced. */
+  rejectedWaitMs: 250,
+
+  connectMs: 5_000,
+  /** From the request to the first byte of its answer. */
+  answerMs: 300_000,
+  /** Idle backend connections are dropped before a usual backend would drop them, which would race with a request. */
+  backendIdleMs: 1_000,
+  backendIdleConnections: 256,
+  backendHeaderBytes: 65_536,
+
+  clientConnectionsPerRoute: 16_384,
+  clientIdleMs: 75_000,
+  clientHeaderMs: 30_000,
+  listenBacklog: 4_096,
+
+  controlConnections: 16,
+  controlLineBytes: 1_048_576,
+  observations: 1_024,
+  observationMs: 30_000,
+  /** How long a stopping router lets open requests end. */
+  stopMs: 10_000,
+
+  logLinesPerSecond: 50,
+} as const;

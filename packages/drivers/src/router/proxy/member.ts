@@ -1,0 +1,114 @@
+import { Agent, type ClientRequest, type ClientRequestArgs, request } from 'node:http';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { RouteMember } from '@idunn/authority';
+import type { Timers } from '@idunn/kernel';
+import { LIMITS } from '../limits.ts';
+
+/** What is open towards a member and can be closed at the end of its drain. */
+export interface Open {
+  cut(): void;
+}
+
+/** Keeps idle backend connections for as long as their member is one. */
+class MemberAgent extends Agent {
+  readonly #timers: Timers;
+  retired = false;
+
+  constructor(timers: Timers, keepAlive: boolean) {
+    super({
+      keepAlive,
+      maxFreeSockets: LIMITS.backendIdleConnections,
+      scheduling: 'lifo',
+      timeout: LIMITS.backendIdleMs,
+    });
+    this.#timers = timers;
+  }
+
+  override createConnection(options: ClientRequestArgs): Socket {
+    const socket = connect({ ...options, noDelay: true } as NetConnectOpts);
+    const late = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT', syscall: 'connect' });
+    const withdraw = this.#timers.after(LIMITS.connectMs, () => socket.destroy(late));
+    socket.once('connect', withdraw).once('close', withdraw);
+    return socket;
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    // Node documents the boolean answer; its types leave it out.
+    const alive = super.keepSocketAlive(socket) as unknown;
+    return !this.retired && alive === true;
+  }
+
+  retire(): void {
+    this.retired = true;
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+}
+
+/** One backend of a route, with its own pool of connections and the requests open towards it. */
+export class Member {
+  readonly identity: RouteMember;
+  readonly #pool: MemberAgent;
+  readonly #fresh: MemberAgent;
+  readonly #open = new Set<Open>();
+  readonly #drained: (member: Member) => void;
+  #member = true;
+
+  /** `drained` is called once the member has left and nothing is open towards it any more. */
+  constructor(identity: RouteMember, timers: Timers, drained: (member: Member) => void) {
+    this.identity = identity;
+    this.#pool = new MemberAgent(timers, true);
+    this.#fresh = new MemberAgent(timers, false);
+    this.#drained = drained;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * A backend request, its header not yet sent. `fresh` takes a new connection, never a pooled one.
+   * Throws `TypeError` when the header cannot be put on the wire.
+   */
+  request(method: string, path: string, headers: readonly string[], fresh: boolean): ClientRequest {
+    const { host, port } = this.identity.backend;
+    const agent = fresh ? this.#fresh : this.#pool;
+    return request({
+      agent,
+      host,
+      port,
+      method,
+      path,
+      headers,
+      setHost: false,
+      maxHeaderSize: LIMITS.backendHeaderBytes,
+    });
+  }
+
+  begin(open: Open): void {
+    this.#open.add(open);
+  }
+
+  end(open: Open): void {
+    if (this.#open.delete(open) && !this.#member && this.#open.size === 0) this.#drained(this);
+  }
+
+  /** No longer a member: idle connections end now, busy ones with what they carry. */
+  leave(): void {
+    this.#member = false;
+    this.#pool.retire();
+    if (this.#open.size === 0) this.#drained(this);
+  }
+
+  /** Closes what is still open. */
+  cut(): void {
+    for (const open of Array.from(this.#open)) open.cut();
+  }
+}
+
+/** The same place of the same launch: its connections may be used on. */
+export const sameMember = (one: RouteMember, other: RouteMember): boolean =>
+  one.incarnation === other.incarnation &&
+  one.activation === other.activation &&
+  one.backend.host === other.backend.host &&
+  one.backend.port === other.backend.port;

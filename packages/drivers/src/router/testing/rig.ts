@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { RouteEvent, RouteMember } from '@idunn/authority';
+import { type Outcome, randomIds, systemClock, systemTimers } from '@idunn/kernel';
+import type { RouteContract } from '@idunn/release';
+import { createRouterDriver, type RouterDriver } from '../driver/driver.ts';
+import { type Backend, type Handler, startBackend } from './backend.ts';
+
+export interface Rig {
+  readonly directory: string;
+  readonly driver: RouterDriver;
+  readonly events: RouteEvent[];
+  readonly stateFile: string;
+  /** Another driver on the same router. */
+  another(fleet?: string): RouterDriver;
+  backend(name: string, handler?: Handler): Promise<Backend>;
+  /** Stages and publishes. */
+  serve(contract: RouteContract, members: readonly RouteMember[], target?: string): Promise<void>;
+  /** Resolves with the first event, past or coming, that fits. */
+  event(fits: (event: RouteEvent) => boolean): Promise<RouteEvent>;
+  pid(): Promise<number>;
+}
+
+/** A fleet's router as a real process, with everything ended and removed after the test. */
+export async function rig(test: TestContext, more: { readonly start?: boolean } = {}): Promise<Rig> {
+  const directory = await mkdtemp(join(tmpdir(), 'idunn-router-'));
+  const stateFile = join(directory, 'state', 'router.json');
+  const events: RouteEvent[] = [];
+  const waiters = new Set<(event: RouteEvent) => void>();
+  const another = (fleet = 'test-fleet'): RouterDriver =>
+    createRouterDriver({
+      fleet,
+      controlSocket: join(directory, 'run', 'router.sock'),
+      stateFile,
+      logFile: join(directory, 'log', 'router.log'),
+      build: 'sha256:installed',
+      clock: systemClock(),
+      timers: systemTimers,
+      ids: randomIds,
+    });
+  const driver = another();
+  driver.subscribe((event) => {
+    events.push(event);
+    for (const waiter of waiters) waiter(event);
+  });
+  test.after(async () => {
+    const running = await driver.ensure();
+    await driver.stop();
+    if (running.ok) await gone(running.value.pid);
+    driver.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  if (more.start !== false) value(await driver.ensure());
+  return {
+    directory,
+    driver,
+    events,
+    stateFile,
+    another,
+    async backend(name, handler) {
+      const backend = await startBackend(name, handler);
+      test.after(() => backend.close());
+      return backend;
+    },
+    async serve(contract, members, target = 'web') {
+      value(await driver.publish(value(await driver.stage(target, contract, members))));
+    },
+    event(fits) {
+      const past = events.find(fits);
+      if (past !== undefined) return Promise.resolve(past);
+      return new Promise((resolve) => {
+        const waiter = (event: RouteEvent): void => {
+          if (!fits(event)) return;
+          waiters.delete(waiter);
+          resolve(event);
+        };
+        waiters.add(waiter);
+      });
+    },
+    async pid() {
+      return value(await driver.ensure()).pid;
+    },
+  };
+}
+
+/** The value of an outcome, or the test fails with the refusal. */
+export function value<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new Error(`${outcome.refusal.code}: ${outcome.refusal.reason}`);
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export async function contractOf(more: Partial<RouteContract> = {}): Promise<RouteContract> {
+  return {
+    name: 'web',
+    listen: { host: '127.0.0.1', port: await freePort() },
+    protocol: 'http',
+    holdMs: 5_000,
+    holdRequests: 1_000,
+    holdBytes: 16_777_216,
+    ...more,
+  };
+}
+
+/** Resolves once no process has this id any more; a router that was asked to stop takes a few turns. */
+export async function gone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => void systemTimers.after(5, () => resolve(null)));
+  }
+}
