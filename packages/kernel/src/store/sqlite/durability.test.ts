@@ -85,7 +85,7 @@ test('F28: a commit that the disk cut short is unknown, and reading tells what i
     await store.close();
   }));
 
-test('I6: a killed daemon loses nothing that it acknowledged, and half of nothing remains', () =>
+test('F27, I6: a killed daemon loses nothing that it acknowledged, and leaves nothing half-written', () =>
   inDirectory(async (directory) => {
     for (const acknowledgements of [2, 40, 7]) {
       const writer = program('writer.ts', [directory]);
