@@ -1,2 +1,4 @@
 /** The front door; the room is being built. */
 export * from './router/index.ts';
+export * from './git/index.ts';
+export * from './runner/index.ts';

@@ -35,7 +35,7 @@ export const word = z
   .max(32_768, 'at most 32,768 characters')
   .refine((text) => !text.includes('\0'), 'a NUL character cannot be passed to a program');
 
-const normal = (path: string): boolean => !path.includes('\0') && posix.normalize(path) === path;
+const normal = (path: string): boolean => !/\p{Cc}/u.test(path) && posix.normalize(path) === path;
 
 export const absolutePath = z
   .string()

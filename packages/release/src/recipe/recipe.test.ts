@@ -89,7 +89,7 @@ test('faults are rendered with their line and a mark under the column', () => {
 
 test('a rendered line cannot move the cursor of a terminal', () => {
   const outcome = parseRecipe('target = "a\u001b[2J"\n', 'recipe.toml');
-  assert.doesNotMatch(renderFaults(faultsOf(refusalOf(outcome))), /\u001b/);
+  assert.ok(!renderFaults(faultsOf(refusalOf(outcome))).includes('\u001b'));
 });
 
 test('I11: a step starts programs by name only, and only those that its profile requests', () => {
@@ -130,7 +130,9 @@ for (const { at, feature } of unsupportedInRecipe) {
     assert.ok(swap !== undefined || addition !== undefined, 'no example of the feature');
     const text = swap === undefined ? `${example}\n${addition}` : change(example, ...swap);
     const found = faultsOf(refusalOf(parseRecipe(text, 'recipe.toml')));
-    const named = found.filter(({ code, message }) => code === 'feature-not-yet-supported' && message.startsWith(feature));
+    const named = found.filter(
+      ({ code, message }) => code === 'feature-not-yet-supported' && message.startsWith(feature),
+    );
     assert.equal(named.length, 1);
     // It is the vocabulary all the same: nothing of it is unknown or malformed.
     assert.deepEqual(
@@ -145,7 +147,11 @@ test('every health kind and all six kinds of dependency are vocabulary', () => {
     const text = `${example}\n[[dependency]]\nkind = "${kind}"\ncapability = "c"\nschema = "c/1"\nprovider = "odin"\n`;
     assert.equal(refusalOf(parseRecipe(text, 'r')).code, 'feature-not-yet-supported');
   }
-  for (const health of ['kind = "tcp"', 'kind = "command"\nargv = ["check"]', 'kind = "http"\npath = "/"\nstatus = [200]']) {
+  for (const health of [
+    'kind = "tcp"',
+    'kind = "command"\nargv = ["check"]',
+    'kind = "http"\npath = "/"\nstatus = [200]',
+  ]) {
     const text = change(example, 'kind = "idunn"\npath = "/version"\nfreshness_ms = 300_000', health);
     assert.equal(refusalOf(parseRecipe(text, 'r')).code, 'feature-not-yet-supported');
   }

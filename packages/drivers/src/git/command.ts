@@ -1,0 +1,48 @@
+/** How git is always called: nothing of the user's or the system's configuration, no hooks, no filters, no prompt. */
+
+const CONFIGURATION = [
+  'core.autocrlf=false',
+  'core.eol=lf',
+  'core.hooksPath=/dev/null',
+  'core.attributesFile=/dev/null',
+  'core.fsmonitor=false',
+  'credential.helper=',
+  'fetch.recurseSubmodules=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'http.followRedirects=false',
+  // A transfer that stands still for 30 s is given up.
+  'http.lowSpeedLimit=1',
+  'http.lowSpeedTime=30',
+  'protocol.allow=never',
+] as const;
+
+/** The transports that an origin may use: https, or a local directory. */
+export const transportOf = (origin: string): 'https' | 'file' => (origin.startsWith('https://') ? 'https' : 'file');
+
+/** The words before a git subcommand; `gitDirectory` is a bare repository, or `null` outside one. */
+export function gitArguments(gitDirectory: string | null, transport: 'https' | 'file' | null): readonly string[] {
+  const allowed = transport === null ? [] : [`protocol.${transport}.allow=always`];
+  return [
+    '--no-pager',
+    '--no-replace-objects',
+    '--literal-pathspecs',
+    ...[...CONFIGURATION, ...allowed].flatMap((setting) => ['-c', setting]),
+    ...(gitDirectory === null ? [] : [`--git-dir=${gitDirectory}`]),
+  ];
+}
+
+/** The whole environment of git; nothing is inherited. */
+export const GIT_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  LC_ALL: 'C',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_PROTOCOL_FROM_USER: '0',
+};

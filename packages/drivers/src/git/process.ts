@@ -1,0 +1,108 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { Readable, type Writable } from 'node:stream';
+import { GIT_ENVIRONMENT, gitArguments } from './command.ts';
+
+/** Standard error is kept for people; more than this is cut. */
+const STDERR_LIMIT_BYTES = 16_384;
+
+export interface GitCall {
+  readonly directory: string | null;
+  readonly transport?: 'https' | 'file';
+  readonly words: readonly string[];
+  /** Lines for standard input. */
+  readonly input?: Iterable<string>;
+  readonly signal: AbortSignal;
+}
+
+export interface GitAnswer {
+  /** `null` when git was killed or could not be started. */
+  readonly exit: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export class GitOutputTooLarge extends Error {
+  constructor(words: readonly string[], limitBytes: number) {
+    super(`git ${words[0]} wrote more than ${limitBytes} bytes`);
+    this.name = 'GitOutputTooLarge';
+  }
+}
+
+/** Runs git by argv and hands its output over as it comes. An abort kills the whole process group. */
+export class Git {
+  readonly #program: string;
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** Runs to the end and keeps the output, up to the limit. */
+  async run(call: GitCall, limitBytes: number): Promise<GitAnswer> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const { exit, stderr } = await this.stream(call, async (stdout) => {
+      for await (const chunk of stdout) {
+        bytes += chunk.length;
+        if (bytes > limitBytes) throw new GitOutputTooLarge(call.words, limitBytes);
+        chunks.push(chunk);
+      }
+    });
+    return { exit, stdout: Buffer.concat(chunks), stderr };
+  }
+
+  /** Runs `read` over the output; when it throws, git is killed and the error comes out here. */
+  async stream(
+    call: GitCall,
+    read: (stdout: AsyncIterable<Buffer>) => Promise<void>,
+  ): Promise<Omit<GitAnswer, 'stdout'>> {
+    const child = this.#start(call);
+    const kill = (): void => {
+      // Only while git itself has not been reaped does its number surely name its group (F12).
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killGroup(child.pid);
+    };
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('close', resolve);
+      child.once('error', () => resolve(null));
+    });
+    let stderr = '';
+    child.on('error', (error) => {
+      stderr += error.message;
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (stderr.length < STDERR_LIMIT_BYTES) stderr += chunk.toString('utf8');
+    });
+    call.signal.addEventListener('abort', kill, { once: true });
+    if (call.signal.aborted) kill();
+    try {
+      await read(child.stdout as AsyncIterable<Buffer>);
+    } catch (error) {
+      kill();
+      await ended;
+      if (!call.signal.aborted) throw error;
+    } finally {
+      await ended;
+      call.signal.removeEventListener('abort', kill);
+    }
+    return { exit: await ended, stderr: stderr.trim() };
+  }
+
+  #start({ directory, transport, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
+    const child = spawn(this.#program, [...gitArguments(directory, transport ?? null), ...words], {
+      cwd: '/',
+      env: GIT_ENVIRONMENT,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // A git that ends early closes its input; its exit status says why.
+    child.stdin.on('error', () => undefined);
+    Readable.from(input ?? []).pipe(child.stdin);
+    return child;
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,1 @@
+export { createHostRunner, type HostRunnerOptions } from './runner.ts';

@@ -1,0 +1,43 @@
+import { lstat, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type Walked =
+  | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly executable: boolean }
+  | { readonly kind: 'link'; readonly path: string; readonly target: string }
+  | { readonly kind: 'directory'; readonly path: string }
+  /** A socket, device or pipe. */
+  | { readonly kind: 'other'; readonly path: string };
+
+/** A tree with more entries is refused before it fills memory. */
+export const ENTRIES_LIMIT = 200_000;
+
+export class TreeTooLarge extends Error {
+  constructor(root: string) {
+    super(`${root} holds more than ${ENTRIES_LIMIT} entries`);
+    this.name = 'TreeTooLarge';
+  }
+}
+
+/** Everything below a directory, a directory before what is in it, in order of UTF-16 code units. Links are not followed. */
+export async function walk(root: string): Promise<readonly Walked[]> {
+  const found: Walked[] = [];
+  const visit = async (base: string): Promise<void> => {
+    for (const name of (await readdir(join(root, base))).toSorted()) {
+      const path = base === '' ? name : `${base}/${name}`;
+      if (found.length >= ENTRIES_LIMIT) throw new TreeTooLarge(root);
+      const entry = await describe(root, path);
+      found.push(entry);
+      if (entry.kind === 'directory') await visit(path);
+    }
+  };
+  await visit('');
+  return found;
+}
+
+async function describe(root: string, path: string): Promise<Walked> {
+  const stat = await lstat(join(root, path));
+  if (stat.isDirectory()) return { kind: 'directory', path };
+  if (stat.isSymbolicLink()) return { kind: 'link', path, target: await readlink(join(root, path)) };
+  if (!stat.isFile()) return { kind: 'other', path };
+  return { kind: 'file', path, bytes: stat.size, executable: (stat.mode & 0o100) !== 0 };
+}

@@ -1,0 +1,24 @@
+import type { Outcome } from '@idunn/kernel';
+import type { RunnerGrant, Step } from '../model/plan.ts';
+import type { StageId } from './source-port.ts';
+
+export interface RunRequest {
+  /** Unique for each run of a step. */
+  readonly requestId: string;
+  readonly stage: StageId;
+  readonly step: Step;
+  readonly grant: RunnerGrant;
+}
+
+export interface RunReport {
+  readonly durationMs: number;
+  readonly outputBytes: number;
+}
+
+/**
+ * Runs one step inside the stage. When the promise settles, no process of the step is left. A failure is a refusal whose detail holds
+ * `exit`, `signal`, `lastLines` and `log` (the output's file).
+ */
+export interface RunnerPort {
+  run(request: RunRequest, signal: AbortSignal, line: (text: string) => void): Promise<Outcome<RunReport>>;
+}

@@ -1,0 +1,66 @@
+import { canonicalJson, type SigningKey, signEnvelope } from '@idunn/kernel';
+import type { Plan } from '../model/plan.ts';
+import type { SealedArtifact } from '../model/sealed-release.ts';
+import { planDigest } from '../plan/compile.ts';
+
+export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
+
+const hex = (digest: string): string => digest.slice('sha256:'.length);
+
+/**
+ * An in-toto Statement (v1) with SLSA provenance (v1). Each sealed file is a subject, so that `sha256sum` is enough to check one. It
+ * holds no time: the same plan and bytes give the same statement.
+ */
+export function provenanceStatement(plan: Plan, artifacts: readonly SealedArtifact[]) {
+  const { source, launch } = plan;
+  const interpreter = launch.program.kind === 'interpreter' ? [launch.program] : [];
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: artifacts.flatMap(({ id, files }) =>
+      files.flatMap((file) =>
+        file.link === undefined
+          ? [{ name: file.path === '' ? id : `${id}/${file.path}`, digest: { sha256: hex(file.digest) } }]
+          : [],
+      ),
+    ),
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: 'urn:idunn:build:v1',
+        externalParameters: {
+          target: plan.target,
+          ref: source.ref,
+          selection: source.selection,
+          recipe: source.recipePath,
+        },
+        internalParameters: {
+          fleet: plan.fleet,
+          machine: plan.machine,
+          plan: planDigest(plan),
+          binding: plan.bindingDigest,
+        },
+        resolvedDependencies: [
+          {
+            uri: source.origin,
+            digest:
+              source.objectFormat === 'sha1'
+                ? { gitCommit: source.commit, gitTree: source.tree }
+                : { sha256: source.tree, gitCommit: source.commit },
+          },
+          { name: source.recipePath, digest: { sha256: hex(source.recipeDigest) } },
+          ...plan.inputs.map(({ id, url, sha256 }) => ({ name: id, uri: url, digest: { sha256: hex(sha256) } })),
+          ...interpreter.map(({ digest }) => ({ name: 'interpreter', digest: { sha256: hex(digest) } })),
+        ],
+      },
+      runDetails: {
+        builder: { id: `urn:idunn:fleet:${plan.fleet}:machine:${plan.machine}` },
+        metadata: { invocationId: planDigest(plan) },
+      },
+    },
+  };
+}
+
+/** The signed statement as the text of `provenance.json`. */
+export function signedProvenance(plan: Plan, artifacts: readonly SealedArtifact[], key: SigningKey): string {
+  return `${canonicalJson(signEnvelope(provenanceStatement(plan, artifacts), [key], IN_TOTO_PAYLOAD_TYPE))}\n`;
+}

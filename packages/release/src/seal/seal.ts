@@ -1,0 +1,68 @@
+import { type Digest, digestBytes, digestJson, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { Plan } from '../model/plan.ts';
+import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
+import { planDigest } from '../plan/compile.ts';
+
+/**
+ * The build's content address: source, recipe, inputs, steps and artifacts. Nothing of a fleet, machine, binding or origin is in it, so
+ * the same commit that gives the same bytes is the same build everywhere.
+ */
+export function buildDigest(plan: Plan, artifacts: readonly SealedArtifact[]): Digest {
+  const { source, inputs, steps } = plan;
+  return digestJson({
+    schema: 'idunn.build/v1',
+    source: { objectFormat: source.objectFormat, commit: source.commit, tree: source.tree },
+    recipe: { path: source.recipePath, digest: source.recipeDigest },
+    inputs: inputs.map(({ id, sha256 }) => ({ id, sha256 })),
+    steps: steps.map(({ id, stage, profile, argv, cwd }) => ({ id, stage, profile, argv, cwd })),
+    artifacts: artifacts.map(({ id, kind, digest }) => ({ id, kind, digest })),
+  });
+}
+
+/** Build + binding + launch contract as one record, named by its own digest. */
+export function sealRelease(
+  plan: Plan,
+  artifacts: readonly SealedArtifact[],
+  provenance: string,
+  sealedBy: string,
+): Outcome<SealedRelease> {
+  const program = sealedProgram(plan, artifacts);
+  if (!program.ok) return program;
+  const record: Omit<SealedRelease, 'release'> = {
+    schema: 'idunn.sealed-release/v1',
+    target: plan.target,
+    build: buildDigest(plan, artifacts),
+    plan: planDigest(plan),
+    bindingDigest: plan.bindingDigest,
+    launchDigest: digestJson(plan.launch),
+    revision: plan.source.commit,
+    ...program.value,
+    artifacts,
+    provenance: digestBytes(provenance),
+    sealedBy,
+  };
+  return ok({ ...record, release: digestJson(record) });
+}
+
+/** The digest that names a release record. */
+export function releaseDigest(release: SealedRelease): Digest {
+  return digestJson({ ...release, release: undefined });
+}
+
+/** What will be exec'd, found among the sealed bytes (I2). */
+function sealedProgram(
+  { launch: { program } }: Plan,
+  artifacts: readonly SealedArtifact[],
+): Outcome<Pick<SealedRelease, 'executableDigest' | 'entry'>> {
+  const { artifact, path } = program.kind === 'artifact' ? program : program.entry;
+  const file = artifacts.find(({ id }) => id === artifact)?.files.find((entry) => entry.path === path);
+  const name = path === '' ? artifact : `${artifact}/${path}`;
+  if (file === undefined || file.link !== undefined) {
+    return refused(refusal('entry-missing', `The program ${name} is not a regular file among the sealed artifacts.`));
+  }
+  if (program.kind === 'interpreter') {
+    return ok({ executableDigest: program.digest, entry: { artifact, path, digest: file.digest } });
+  }
+  if (!file.executable) return refused(refusal('entry-missing', `The program ${name} is not executable.`));
+  return ok({ executableDigest: file.digest, entry: null });
+}

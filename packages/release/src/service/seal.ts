@@ -1,0 +1,109 @@
+import { type Digest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { Plan } from '../model/plan.ts';
+import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
+import { planDigest } from '../plan/compile.ts';
+import type { ReleaseProgress } from '../ports/release-port.ts';
+import type { StageId } from '../ports/source-port.ts';
+import { signedProvenance } from '../seal/provenance.ts';
+import { sealRelease } from '../seal/seal.ts';
+import type { Collector } from './collect.ts';
+import type { ReleaseServicePorts } from './service.ts';
+import { aborted } from './work.ts';
+
+export interface SealContext extends ReleaseServicePorts {
+  readonly collector: Collector;
+  /** The exact tree and the pinned inputs, in the stage of the plan. */
+  materialize(): Promise<Outcome<{ readonly stage: Digest }>>;
+}
+
+type Sealed = SealedRelease & { readonly stepsMs: number };
+
+/** Steps, artifacts, provenance, install, in that order; a plan that was sealed before gives the release that exists. */
+export async function seal(
+  ports: SealContext,
+  plan: Plan,
+  stage: StageId,
+  signal: AbortSignal,
+  progress: ReleaseProgress,
+): Promise<Outcome<Sealed>> {
+  const existing = await sealedBefore(ports, plan);
+  if (existing !== null) return existing;
+  const materialized = await ports.materialize();
+  if (!materialized.ok) return materialized;
+
+  const steps = await runSteps(ports, plan, stage, signal, progress);
+  if (!steps.ok) return steps;
+  const artifacts = await sealArtifacts(ports, plan, stage);
+  if (!artifacts.ok) return artifacts;
+  const interpreter = await sameInterpreter(ports, plan);
+  if (!interpreter.ok) return interpreter;
+
+  const provenance = signedProvenance(plan, artifacts.value, ports.key);
+  const release = sealRelease(plan, artifacts.value, provenance, ports.key.keyId);
+  if (!release.ok) return release;
+  if (signal.aborted) return aborted(`Sealing ${plan.target}`);
+  progress({ step: 'install', text: release.value.release });
+  await ports.collector.hold(plan.target, release.value.release);
+  const installed = await ports.releases.install(release.value, provenance, stage, plan.artifacts);
+  if (!installed.ok) return installed;
+  await ports.releases.remember(planDigest(plan), release.value.release);
+  await ports.stages.discard(stage);
+  return ok({ ...release.value, stepsMs: steps.value });
+}
+
+/** The same plan, already sealed: verified and returned, or refused when it was altered; never quietly made again over a live one. */
+async function sealedBefore(ports: SealContext, plan: Plan): Promise<Outcome<Sealed> | null> {
+  const release = await ports.releases.sealedUnder(planDigest(plan));
+  if (release === null) return null;
+  await ports.collector.hold(plan.target, release);
+  const verified = await ports.releases.verify(release);
+  if (verified.ok) return ok({ ...verified.value, stepsMs: 0 });
+  return verified.refusal.code === 'release-missing' ? null : verified;
+}
+
+async function runSteps(
+  ports: ReleaseServicePorts,
+  plan: Plan,
+  stage: StageId,
+  signal: AbortSignal,
+  progress: ReleaseProgress,
+): Promise<Outcome<number>> {
+  if (plan.steps.length > 0) await ports.stages.spoil(stage);
+  let stepsMs = 0;
+  for (const step of plan.steps) {
+    const grant = Object.hasOwn(plan.runners, step.profile) ? plan.runners[step.profile] : undefined;
+    if (grant === undefined) throw new TypeError(`the plan has no runner ${step.profile}`);
+    progress({ step: step.id, text: step.argv.join(' ') });
+    const request = { requestId: ports.ids.fresh('step'), stage, step, grant };
+    const run = await ports.runner.run(request, signal, (text) => progress({ step: step.id, text }));
+    if (!run.ok) return run;
+    stepsMs += run.value.durationMs;
+  }
+  return ok(stepsMs);
+}
+
+async function sealArtifacts(
+  ports: ReleaseServicePorts,
+  plan: Plan,
+  stage: StageId,
+): Promise<Outcome<SealedArtifact[]>> {
+  const artifacts: SealedArtifact[] = [];
+  for (const spec of plan.artifacts) {
+    const artifact = await ports.stages.artifact(stage, spec);
+    if (!artifact.ok) return artifact;
+    artifacts.push(artifact.value);
+  }
+  return ok(artifacts);
+}
+
+/** I2: the interpreter that is sealed is the one that was planned. */
+async function sameInterpreter(ports: ReleaseServicePorts, { target, launch }: Plan): Promise<Outcome<'same'>> {
+  const { program } = launch;
+  if (program.kind === 'artifact') return ok('same');
+  const questions = { target, interpreters: [program.path], programs: [], secrets: [], directories: [] };
+  const found = (await ports.host.look(questions)).interpreters[program.path];
+  if (found?.kind === 'seen' && found.value === program.digest) return ok('same');
+  return refused(
+    refusal('interpreter-changed', `The interpreter ${program.path} changed since ${target} was planned.`),
+  );
+}
