@@ -230,6 +230,7 @@ test('a profile runs each of its targets; one that is not there is refused with 
     directory: '/',
     targets: ['ghostlight'],
     profiles: { all: ['ghostlight'] },
+    faults: [],
   };
   const { environment, asked, err } = await stage(t, { ...deploying(outcome()), 'GET /v1/fleet': fleet });
   assert.equal(await run(environment(['up', 'profile:all', '--json'])), 0);

@@ -68,6 +68,7 @@ const fleet: Status = {
   directory: '/fleet',
   daemon: { version: '0.1.0', pid: 7, startedAt: AT },
   separation: 'same-user',
+  faults: [],
   targets: [ghostlight],
 };
 

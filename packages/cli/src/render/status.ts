@@ -11,6 +11,7 @@ export function renderStatus(status: Status, foundBy: string, nowMs: number, sty
     style.dim(
       `daemon ${daemon.version}, pid ${daemon.pid}, since ${ago(daemon.startedAt, nowMs)}; ${separationOf(status)}`,
     ),
+    ...status.faults.map(({ file, line, column, message }) => style.bad(`${file}:${line}:${column}: ${message}`)),
     ...status.targets.flatMap((target) => ['', ...renderTarget(target, nowMs, style)]),
     ...(status.targets.length === 0 ? ['', 'No target yet: add a file under bindings in the fleet’s directory.'] : []),
   ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant } from './common.ts';
+import { fault, instant } from './common.ts';
 
 /** Who answers on a socket. `api` rises when an answer's shape changes in a way that old readers cannot take. */
 export const version = z.object({
@@ -23,6 +23,7 @@ export const fleet = z.object({
   directory: z.string(),
   targets: z.array(z.string()),
   profiles: z.record(z.string(), z.array(z.string())),
+  faults: z.array(fault),
 });
 
 export const logLines = z.object({

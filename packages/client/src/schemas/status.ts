@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { incarnationKey, instant, waitNote } from './common.ts';
+import { fault, incarnationKey, instant, waitNote } from './common.ts';
 
 export const presenceState = z.enum(['warming', 'active', 'degraded', 'failed']);
 
@@ -85,6 +85,8 @@ export const status = z.object({
   daemon: z.object({ version: z.string(), pid: z.int(), startedAt: instant }),
   /** How far I1 and I2 reach here: `same-user` holds against crashes and bugs, not against a hostile workload. */
   separation: z.enum(['same-user', 'user-per-workload']),
+  /** Mistakes in the fleet's files; what they are about cannot be planned until they are corrected. */
+  faults: z.array(fault),
   targets: z.array(targetStatus),
 });
 

@@ -121,6 +121,7 @@ async function status(parts: ApiParts): Promise<Status> {
     directory,
     daemon: { version, pid, startedAt },
     separation: parts.separation,
+    faults: bound.ok ? bound.value.faults : [],
     targets: [...views.values()].toSorted((a, b) => a.target.localeCompare(b.target)).map(targetStatusOf),
   };
 }

@@ -119,6 +119,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
           directory: '/fleet',
           targets: ['ghostlight', 'almanac'],
           profiles: { all: ['ghostlight', 'almanac'] },
+          faults: [],
         }),
       ),
     plan: () => Promise.resolve(refused(refusal('target-unknown', 'no plan here'))),
