@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EngineEvent, OutcomeName } from '@idunn/authority';
+import { randomIds } from '@idunn/kernel';
+import { FakeEngine } from '../testing/fake-parts.ts';
+import { observerKeeper } from './keeper.ts';
+
+const outcome = (name: OutcomeName): EngineEvent => ({
+  event: 'outcome',
+  at: '2026-11-30T00:00:00.000Z',
+  target: 'observer',
+  transaction: 'tx-1',
+  outcome: name,
+  incarnation: null,
+  revision: null,
+  durationMs: 1,
+  ownMs: 1,
+  writeGapMs: null,
+  requests: { held: 0, failed: 0, longestHoldMs: 0 },
+  refusal: null,
+});
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('the observer is asked for in Idunn’s own name, again after a death, and after a failure with a growing wait', async () => {
+  const engine = new FakeEngine();
+  const waits: { ms: number; fire: () => void }[] = [];
+  const timers = { after: (ms: number, fire: () => void) => (waits.push({ ms, fire }), () => undefined) };
+  const keeper = observerKeeper({ target: 'observer', engine, ids: randomIds, timers, log: () => undefined });
+  keeper.ensure();
+  await settled();
+  assert.deepEqual(
+    engine.submitted.map(({ target, actor }) => [target, actor]),
+    [['observer', 'idunn']],
+  );
+  keeper.ensure(); // It died while it was being brought up: one more look, not a second deployment beside it.
+  await settled();
+  assert.equal(engine.submitted.length, 1);
+  keeper.hear(outcome('admitted'));
+  await settled();
+  assert.equal(engine.submitted.length, 2);
+
+  keeper.hear(outcome('aborted'));
+  waits[0]?.fire();
+  await settled();
+  keeper.hear(outcome('aborted'));
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    [1_000, 2_000],
+  );
+  keeper.stop();
+  waits[1]?.fire();
+  await settled();
+  assert.equal(engine.submitted.length, 3);
+});
