@@ -12,8 +12,15 @@ export type ReleaseProgress = (note: { readonly step: string; readonly text: str
 export interface ReleasePort {
   /** Resolves the ref, proves the facts and compiles the plan. Touches nothing but the object cache. */
   plan(request: { readonly target: string; readonly ref?: string }, signal: AbortSignal): Promise<Outcome<Plan>>;
-  /** Copies the exact tree and the pinned inputs to the authority's stage and verifies them; answers the tree's digest. */
-  materialize(plan: Plan, signal: AbortSignal, progress: ReleaseProgress): Promise<Outcome<{ readonly stage: Digest }>>;
+  /**
+   * Copies the exact tree and the pinned inputs to the authority's stage and verifies them; answers the tree's digest, and
+   * how long inputs were fetched over the network (left out of Idunn's own share).
+   */
+  materialize(
+    plan: Plan,
+    signal: AbortSignal,
+    progress: ReleaseProgress,
+  ): Promise<Outcome<{ readonly stage: Digest; readonly fetchMs?: number }>>;
   /** Runs the steps, digests and installs the artifacts, signs provenance, and writes the completion record last. */
   seal(
     plan: Plan,
