@@ -36,7 +36,7 @@ export interface FakeStoreHook {
 
 /** The disk under the record store of one simulated machine. It outlives every process that opens it. */
 export interface FakeStore {
-  /** A handle for one process. The handle that was open before belongs to a process that is dead (one daemon per store). */
+  /** A handle for one process. Whoever held the one before is dead from now on (one daemon per store). */
   open(kinds?: readonly RecordKind[]): RecordStore;
   /** Ends the process that holds the present handle, as a power cut does. */
   crash(): void;

@@ -8,7 +8,18 @@ import { releaseErrors } from './release.ts';
 import { routerErrors } from './router.ts';
 import { workloadErrors } from './workload.ts';
 
-/** Every error that a user can meet, each in the part of the room that raises it. */
+/** Each room's part of the catalogue. */
+export const catalogueByRoom = {
+  kernel: kernelErrors,
+  release: releaseErrors,
+  readiness: readinessErrors,
+  authority: authorityErrors,
+  drivers: driversErrors,
+  router: routerErrors,
+  workload: workloadErrors,
+  daemon: daemonErrors,
+} as const;
+
 const parts = {
   ...kernelErrors,
   ...releaseErrors,
@@ -22,6 +33,7 @@ const parts = {
 
 export type Code = keyof typeof parts;
 
+/** Every error that a user can meet, by its code. */
 export const catalogue: Readonly<Record<Code, CatalogueEntry>> = parts;
 
 export const isCode = (text: string): text is Code => Object.hasOwn(catalogue, text);

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type CatalogueEntry, catalogue, catalogueByRoom } from '@idunn/kernel';
+import { errorsPage } from '../../scripts/lib/errors-page.ts';
+import { ROOT, readRepository } from './lib/repository.ts';
+
+const CATALOGUE = 'packages/kernel/src/catalogue/';
+const entries: readonly (readonly [string, CatalogueEntry])[] = Object.entries(catalogue);
+
+test('the page says what the catalogue says', () => {
+  assert.equal(readFileSync(join(ROOT, 'docs/errors.md'), 'utf8'), errorsPage(), 'run npm run errors');
+});
+
+test('no code has two meanings', () => {
+  const codes = Object.values(catalogueByRoom).flatMap((part) => Object.keys(part));
+  assert.deepEqual(codes.toSorted(), Object.keys(catalogue).toSorted());
+});
+
+test('every code is raised somewhere', () => {
+  const product = [...readRepository().files.values()].filter(
+    (file) => file.role === 'product' && !file.path.startsWith(CATALOGUE),
+  );
+  const raised = new Set(product.flatMap((file) => file.literals.map(({ text }) => text)));
+  assert.deepEqual(
+    entries.map(([code]) => code).filter((code) => !raised.has(code)),
+    [],
+  );
+});
+
+test('codes are in kebab case, reasons and remedies are whole sentences', () => {
+  const wrong = entries.flatMap(([code, { reason, remedy }]) => [
+    ...(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/.test(code) ? [] : [`${code}: not in kebab case`]),
+    ...[reason, remedy]
+      .filter((text) => !/^[A-Z].*\.$/s.test(text) || text.includes('\n'))
+      .map((text) => `${code}: no sentence: ${text}`),
+  ]);
+  assert.deepEqual(wrong, []);
+});

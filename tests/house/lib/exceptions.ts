@@ -1,0 +1,15 @@
+/** A file that may do what a ban forbids, and why: it is the adapter at the edge that does it for all others. */
+export interface Exception {
+  readonly path: string;
+  readonly rule: string;
+  readonly because: string;
+}
+
+const kernel = 'packages/kernel/src';
+
+export const EXCEPTIONS: readonly Exception[] = [
+  { path: `${kernel}/system/clock.ts`, rule: 'wall-clock', because: 'is the machine’s clock' },
+  { path: `${kernel}/system/timers.ts`, rule: 'timers', because: 'is the event loop’s timers' },
+  { path: `${kernel}/crypto/key-file.ts`, rule: 'write', because: 'keeps key files' },
+  { path: `${kernel}/store/sqlite/files.ts`, rule: 'write', because: 'gives the store’s files their names and modes' },
+];
