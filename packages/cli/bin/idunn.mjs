@@ -6,7 +6,7 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(
     'idunn needs Node 24 or newer, this is ' +
       process.versions.node +
-      ' [node-too-old]; inside the repository, npx idunn uses its own.\n',
+      '; inside the repository, npx idunn uses its own.\n',
   );
   process.exitCode = 1;
 } else {

@@ -52,7 +52,9 @@ export async function openContext(environment: Environment, options: CommonOptio
   };
 }
 
-/** Prints a refusal where its reader looks (JSON on standard output, words on standard error); answers the exit code. */
+/**
+ * Prints a refusal where its reader looks (JSON on standard output, words on standard error); answers the exit code.
+ */
 export function refuse(environment: Environment, json: boolean, refusal: RefusalAnswer): number {
   if (json) {
     printJson(environment, { schema: 'idunn.refusal/v1', refusal });

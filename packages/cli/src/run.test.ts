@@ -96,7 +96,10 @@ test('up in plain lines ends with one sentence that says what is admitted', asyn
   assert.match(text, /✔ planned +1\.50 s\n/);
   assert.match(
     text,
-    /✔ admitted: ghostlight at dddddddddddd serves as aaaaaaaaaaaa after 2\.31 s \(212 ms of it Idunn's own, write gap 4\.6 ms, 3 requests held for at most 12 ms, 0 failed\)\.\n$/,
+    new RegExp(
+      "✔ admitted: ghostlight at dddddddddddd serves as aaaaaaaaaaaa after 2\\.31 s \\(212 ms of it Idunn's own, " +
+        'write gap 4\\.6 ms, 3 requests held for at most 12 ms, 0 failed\\)\\.\\n$',
+    ),
   );
   assert.deepEqual(asked[0]?.body, { kind: 'up', operationId: 'op-1', target: 'ghostlight', ref: null });
 });
@@ -106,7 +109,7 @@ test('F2: a wait says on what, since when, until when and how to end it', async 
   await run(environment(['up', 'ghostlight']));
   assert.match(
     out.join(''),
-    /waiting on the freeze of ada: release day, since 00:00:00 UTC, without a limit; to end it: idunn freeze clear ghostlight/,
+    /waiting on the freeze of ada: release day, since 00:00:00 UTC, without a limit; to end it: idunn freeze clear/,
   );
 });
 
@@ -138,7 +141,7 @@ test('F18: every outcome has its own exit code', async (t) => {
   }
 });
 
-test('F5, F7: a failure shows its code, the last answer of the probe, the last log lines, and what to do', async (t) => {
+test('F5, F7: a failure shows its code, the last probe, the last log lines, and what to do', async (t) => {
   const refusal = {
     code: 'candidate-exited',
     reason: 'The candidate ended before it was active.',

@@ -1,7 +1,7 @@
 import type { CommandRequest, Followed, OutcomeEvent, OutcomeNameAnswer } from '@idunn/client';
 import { type Context, printJson } from '../context.ts';
 import { type Reporter, reporterFor } from '../render/reporter.ts';
-import { plural } from '../render/words.ts';
+import { duration } from '../render/words.ts';
 
 export interface FollowOptions {
   /** Return once the command is durable, without looking on. */
@@ -16,8 +16,8 @@ export interface FollowOptions {
 const GIVE_UP_MS = 60_000;
 
 /**
- * Shows the transaction until it ends, we are interrupted, or the time is up. The command is durable in the daemon: looking
- * away never stops it, and the answer is then `waiting`.
+ * Shows the transaction until it ends, we are interrupted, or the time is up. The command is durable in the daemon:
+ * looking away never stops it, and the answer is then `waiting`.
  */
 export async function followTransaction(
   context: Context,
@@ -91,7 +91,7 @@ function sentenceOf(because: Leaving): string {
     case 'timeout':
       return 'The time to look on is over; nothing was stopped.';
     case 'daemon-gone':
-      return `The daemon has not answered for ${plural(GIVE_UP_MS / 1_000, 'second')}; the next one takes the work up again.`;
+      return `The daemon has not answered for ${duration(GIVE_UP_MS)}; the next one takes the work up again.`;
   }
 }
 

@@ -78,13 +78,14 @@ async function profileTargets(client: Client, name: string): Promise<Answer<read
   const { profiles } = fleet.value;
   const targets = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (targets !== undefined) return { ok: true, value: targets };
-  const meant = nearest(name, Object.keys(profiles));
+  const names = Object.keys(profiles);
+  const meant = nearest(name, names);
   return {
     ok: false,
     refusal: {
       code: 'profile-unknown',
       reason: `the fleet ${fleet.value.fleet} has no profile ${name}`,
-      remedy: `${meant === null ? '' : `Did you mean profile:${meant}? `}Name one of: ${Object.keys(profiles).join(', ') || 'none yet'}.`,
+      remedy: `${meant === null ? '' : `Did you mean profile:${meant}? `}The fleet has: ${names.join(', ') || 'none'}.`,
     },
   };
 }

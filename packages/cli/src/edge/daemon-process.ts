@@ -28,7 +28,10 @@ export function startForeground(fleet: string): Promise<number> {
 
 const SHOWN_LINES = 20;
 
-/** Starts the daemon in the background; answers when it serves, with its refusal, or with the last lines of its output. */
+/**
+ * Starts the daemon in the background; answers when it serves, with its refusal, or with the last lines of its
+ * output.
+ */
 export async function startDetached(fleet: string, logs: string): Promise<Answer<'started'>> {
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const output = join(logs, 'daemon.out');
@@ -47,12 +50,15 @@ export async function startDetached(fleet: string, logs: string): Promise<Answer
   const answer = declined(
     'daemon-start-failed',
     `the daemon of ${fleet} ended before it could answer`,
-    `Read its last lines above, correct the cause, and run idunn daemon again; ${output} and daemon.log beside it have the rest.`,
+    `Correct what its last lines name and run idunn daemon again; ${output} and daemon.log beside it have the rest.`,
   );
   return answer.ok ? answer : { ok: false, refusal: { ...answer.refusal, detail: { lastOutput: lines } } };
 }
 
-/** What the daemon writes to its pipe before it closes it: `ready` or its refusal. Its death closes the pipe too, so this ends. */
+/**
+ * What the daemon writes to its pipe before it closes it: `ready` or its refusal. Its death closes the pipe too, so
+ * this ends.
+ */
 async function firstWord(pipe: Readable): Promise<string> {
   let text = '';
   pipe.setEncoding('utf8');

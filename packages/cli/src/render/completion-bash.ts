@@ -12,7 +12,8 @@ export function bashScript(commands: readonly CommandWords[]): string {
   });
   return `# bash completion of idunn
 _idunn() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="" words="" targets=no index
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  local command="" words="" targets=no index
   COMPREPLY=()
   if [ "$previous" = --fleet ]; then
     COMPREPLY=($(compgen -d -- "$current"))

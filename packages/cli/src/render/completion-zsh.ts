@@ -2,12 +2,13 @@ import type { CommandWords } from './completion-words.ts';
 
 const quoted = (text: string): string => text.replaceAll(/['’]/g, '').replaceAll(/[[\]:]/g, '\\$&');
 
+const valueOf = (flag: string): string => (flag === '--fleet' ? ':directory:_files -/' : ':value:');
+
 /** For a file `_idunn` on the fpath, or `source <(idunn completion zsh)`. */
 export function zshScript(commands: readonly CommandWords[]): string {
   const cases = commands.map(({ name, options, subcommands, choices, target }) => {
     const flags = options.map(
-      ({ flag, description, takesValue }) =>
-        `'${flag}[${quoted(description)}]${takesValue ? (flag === '--fleet' ? ':directory:_files -/' : ':value:') : ''}'`,
+      ({ flag, description, takesValue }) => `'${flag}[${quoted(description)}]${takesValue ? valueOf(flag) : ''}'`,
     );
     const words = [...subcommands.filter((word) => word !== 'help'), ...choices];
     const argument = target ? [`'1:target:_idunn_targets'`] : words.length > 0 ? [`'1:word:(${words.join(' ')})'`] : [];

@@ -14,23 +14,25 @@ function headline(event: OutcomeEvent, style: Style): string {
   const target = style.bold(event.target);
   const build = event.revision === null ? '' : ` at ${short(event.revision)}`;
   const took = duration(event.durationMs);
+  const good = style.good(`${signs.yes} ${event.outcome}:`);
+  const bad = style.bad(`${signs.no} ${event.outcome}:`);
   switch (event.outcome) {
     case 'admitted':
-      return `${style.good(`${signs.yes} admitted:`)} ${target}${build} serves${named(event)} after ${took} (${measures(event)}).`;
+      return `${good} ${target}${build} serves${named(event)} after ${took} (${measures(event)}).`;
     case 'unchanged':
-      return `${style.good(`${signs.yes} unchanged:`)} ${target}${build} was admitted already${named(event)}; nothing was done.`;
+      return `${good} ${target}${build} was admitted already${named(event)}; nothing was done.`;
     case 'rejected':
-      return `${style.bad(`${signs.no} rejected:`)} ${target} was left as it is; nothing changed (${took}).`;
+      return `${bad} ${target} was left as it is; nothing changed (${took}).`;
     case 'aborted':
     case 'cancelled':
     case 'expired':
-      return `${style.bad(`${signs.no} ${event.outcome}:`)} ${target} is as it was before, the incumbent was not touched (${took}).`;
+      return `${bad} ${target} is as it was before, the incumbent was not touched (${took}).`;
     case 'rolled-back':
-      return `${style.bad(`${signs.no} rolled back:`)} ${target} serves its earlier incarnation again (${took}; ${measures(event)}).`;
+      return `${bad} ${target} serves its earlier incarnation again (${took}; ${measures(event)}).`;
     case 'operator-required':
-      return `${style.bad(`${signs.no} operator required:`)} ${target} cannot go on or back by itself (${took}).`;
+      return `${bad} ${target} cannot go on or back by itself (${took}).`;
     case 'waiting':
-      return `${style.note(`${signs.wait} still going:`)} ${target} in ${event.transaction}; idunn status --watch shows it.`;
+      return `${style.note(`${signs.wait} waiting:`)} ${target} goes on; idunn status --watch shows it.`;
   }
 }
 

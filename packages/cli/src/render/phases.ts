@@ -1,3 +1,4 @@
+import type { WaitNoteAnswer } from '@idunn/client';
 import type { PhaseLine, Progress } from './progress.ts';
 import { type Style, signsOf } from './style.ts';
 import { pad } from './table.ts';
@@ -20,25 +21,33 @@ export function renderCurrent(progress: Progress, nowMs: number, frame: number, 
   const { spinner } = signsOf(style);
   const sign = style.bold(spinner[frame % spinner.length] ?? '');
   const current = progress.phases.findLast(({ tookMs }) => tookMs === null);
-  const lines =
-    current === undefined
-      ? [`  ${sign} ${progress.ahead > 0 ? `queued behind ${plural(progress.ahead, 'command')}` : 'queued'}`]
-      : [
-          `  ${sign} ${style.bold(pad(current.phase, NAME_WIDTH))} ${duration(Math.max(0, nowMs - current.atMs)).padStart(TIME_WIDTH)}` +
-            (current.note === null ? '' : `  ${style.dim(current.note)}`),
-        ];
+  const lines = [
+    current === undefined ? `  ${sign} ${queuedText(progress)}` : `  ${sign} ${currentText(current, nowMs, style)}`,
+  ];
   if (progress.step !== null) lines.push(style.dim(`      ${progress.step.step}: ${progress.step.text}`));
   return [...lines, ...renderWait(progress, style)];
 }
 
-/** Never a silent wait: on what, since when, until when, and which command ends it (F2). */
+const queuedText = ({ ahead }: Progress): string =>
+  ahead > 0 ? `queued behind ${plural(ahead, 'command')}` : 'queued';
+
+function currentText(line: PhaseLine, nowMs: number, style: Style): string {
+  const running = duration(Math.max(0, nowMs - line.atMs)).padStart(TIME_WIDTH);
+  const note = line.note === null ? '' : `  ${style.dim(line.note)}`;
+  return `${style.bold(pad(line.phase, NAME_WIDTH))} ${running}${note}`;
+}
+
+/** On what, since when, until when, and which command ends it. */
+export function waitText({ what, since, until, remedy }: WaitNoteAnswer): string {
+  const limit = until === null ? 'without a limit' : `until ${timeOf(until)}`;
+  return `on ${what}, since ${timeOf(since)}, ${limit}; to end it: ${remedy}`;
+}
+
+/** Never a silent wait (F2). */
 export function renderWait({ wait, lost }: Pick<Progress, 'wait' | 'lost'>, style: Style): string[] {
   const lines: string[] = [];
   if (wait !== null) {
-    const until = wait.until === null ? 'without a limit' : `until ${timeOf(wait.until)}`;
-    lines.push(
-      `      ${style.note(`waiting on ${wait.what}`)}, since ${timeOf(wait.since)}, ${until}; to end it: ${wait.remedy}`,
-    );
+    lines.push(`      ${style.note('waiting')} ${waitText(wait)}`);
   }
   if (lost !== null) {
     lines.push(

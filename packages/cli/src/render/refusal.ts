@@ -20,9 +20,10 @@ export function renderRefusal(refusal: RefusalAnswer, style: Style): string[] {
 /** A fault with its place, its line, and a caret under the column. */
 function renderFault(fault: Fault & { code?: string }, style: Style): string[] {
   const margin = ' '.repeat(String(fault.line).length);
+  const code = fault.code === undefined ? '' : ` [${fault.code}]`;
   const before = printable(fault.text).slice(0, fault.column - 1);
   return [
-    `${style.bold(`${fault.file}:${fault.line}:${fault.column}`)} ${fault.message}${fault.code === undefined ? '' : ` [${fault.code}]`}`,
+    `${style.bold(`${fault.file}:${fault.line}:${fault.column}`)} ${fault.message}${code}`,
     `  ${fault.line} | ${printable(fault.text)}`,
     `  ${margin} | ${before.replaceAll(/[^\t]/g, ' ')}${style.bad('^')}`,
   ];

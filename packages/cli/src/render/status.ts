@@ -1,9 +1,12 @@
 import type { IncarnationStatus, Status, TargetStatus } from '@idunn/client';
+import { waitText } from './phases.ts';
 import { healthMark, type Signs, type Style, signsOf } from './style.ts';
 import { table } from './table.ts';
 import { ago, plural, short, timeOf } from './words.ts';
 
-/** The fleet for a person: a head line, then each target with the three truths of each incarnation side by side (I4). */
+/**
+ * The fleet for a person: a head line, then each target with the three truths of each incarnation side by side (I4).
+ */
 export function renderStatus(status: Status, foundBy: string, nowMs: number, style: Style): string[] {
   const { fleet, machine, directory, daemon } = status;
   return [
@@ -19,7 +22,7 @@ export function renderStatus(status: Status, foundBy: string, nowMs: number, sty
 
 const separationOf = ({ separation }: Status): string =>
   separation === 'same-user'
-    ? 'everything runs as one user, so I1 and I2 hold against crashes and bugs, not against a hostile workload'
+    ? 'one user runs everything: I1 and I2 hold against crashes and bugs only'
     : 'each workload runs as its own user';
 
 function renderTarget(target: TargetStatus, nowMs: number, style: Style): string[] {
@@ -67,11 +70,7 @@ function transactionLines({ transaction }: TargetStatus, style: Style): string[]
   const { id, kind, phase, since, waitingOn } = transaction;
   const line = `${kind}  ${style.bold(phase)} since ${timeOf(since)}  ${style.dim(id)}`;
   if (waitingOn === null) return [line];
-  const until = waitingOn.until === null ? 'without a limit' : `until ${timeOf(waitingOn.until)}`;
-  return [
-    line,
-    `${style.note('waiting')} on ${waitingOn.what}, since ${timeOf(waitingOn.since)}, ${until}; to end it: ${waitingOn.remedy}`,
-  ];
+  return [line, `${style.note('waiting')} ${waitText(waitingOn)}`];
 }
 
 function authorityLines({ lease, route }: TargetStatus, signs: Signs): string[] {

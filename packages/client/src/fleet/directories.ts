@@ -15,8 +15,9 @@ export interface Account {
 }
 
 /**
- * The directories of a fleet, read leniently: a program that only wants to reach the daemon, or to look at a broken fleet,
- * must not need a faultless fleet file. The daemon reads the same file strictly; a test holds the two together.
+ * The directories of a fleet, read leniently: a program that only wants to reach the daemon, or to look at a broken
+ * fleet, must not need a faultless fleet file. The daemon reads the same file strictly; a test holds the two
+ * together.
  */
 export async function fleetDirectories(directory: string, account: Account): Promise<Answer<FleetDirectories>> {
   const file = join(directory, FLEET_FILE);

@@ -23,7 +23,8 @@ export interface LocateRequest {
 
 /**
  * Finds the fleet by `--fleet`, `IDUNN_FLEET`, a `.idunn.toml` in this directory or above, the user's configuration
- * directory and `/etc/idunn`, in that order. What is named must be there: a wrong name is never passed over for the next place.
+ * directory and `/etc/idunn`, in that order. What is named must be there: a wrong name is never passed over for the
+ * next place.
  */
 export async function locateFleet(request: LocateRequest): Promise<Answer<Located>> {
   const { option, directory, home } = request;

@@ -38,7 +38,10 @@ const value = <T>(answer: Answer<T>): T => {
 
 const code = (answer: Answer<unknown>): string => (answer.ok ? 'answered' : answer.refusal.code);
 
-/** Every field of the answer is documented: the schema strips what it does not know, so nothing may be missing after it. */
+/**
+ * Every field of the answer is documented: the schema strips what it does not know, so nothing may be missing after
+ * it.
+ */
 const conforms = (schema: { parse(value: unknown): unknown }, answer: unknown): void => {
   assert.deepEqual(schema.parse(answer), answer);
 };

@@ -1,10 +1,14 @@
 import { basename, join } from 'node:path';
 import { type Account, type Fault, type Fleet, readFleet } from '@idunn/release';
 
-/** The fleet's files as they stand, read anew whenever somebody asks: the bytes are what counts, not a memory of them. */
+/**
+ * The fleet's files as they stand, read anew whenever somebody asks: the bytes are what counts, not a memory of them.
+ */
 export interface FleetSource {
   readonly directory: string;
-  /** Reads the files; a fleet.toml that became faulty leaves the last good fleet in force, with its faults beside it. */
+  /**
+   * Reads the files; a fleet.toml that became faulty leaves the last good fleet in force, with its faults beside it.
+   */
   read(): Promise<FleetReading>;
   /** What the last reading saw. */
   readonly last: FleetReading;

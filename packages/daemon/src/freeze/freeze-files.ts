@@ -16,8 +16,8 @@ const freezeSchema = z.strictObject({
 const LIMIT_BYTES = 16_384;
 
 /**
- * Stops on deployments as files `<state>/freezes/TARGET.json`. Only a file that is missing from a directory that is there
- * admits; whatever else cannot be judged holds (I8, I10).
+ * Stops on deployments as files `<state>/freezes/TARGET.json`. Only a file that is missing from a directory that is
+ * there admits; whatever else cannot be judged holds (I8, I10).
  */
 export async function freezeFiles(state: string): Promise<FreezePort> {
   const directory = join(state, 'freezes');

@@ -19,7 +19,9 @@ import {
 /** How long a key made here is valid: rotation is a deed of the operator, not an outage of ours. */
 const VALIDITY_MS = 10 * 365 * 24 * 60 * 60 * 1_000;
 
-/** The fleet's own keys, as 0600 files under `<state>/keys`: the authority's, and one service signer for each target. */
+/**
+ * The fleet's own keys, as 0600 files under `<state>/keys`: the authority's, and one service signer for each target.
+ */
 export interface Keyring {
   /** The authority's key; made when there is none. */
   authority(): Promise<Outcome<KeyFile>>;

@@ -80,7 +80,10 @@ async function sizeOf(path: string): Promise<number | null> {
   );
 }
 
-/** Answers true when the file changed since the last answer, false when `signal` aborted. Changes in between count once. */
+/**
+ * Answers true when the file changed since the last answer, false when `signal` aborted. Changes in between count
+ * once.
+ */
 function changes(path: string, signal: AbortSignal): () => Promise<boolean> {
   let dirty = false;
   let wake: (() => void) | null = null;

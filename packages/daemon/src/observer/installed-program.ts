@@ -18,9 +18,9 @@ interface Part {
 }
 
 /**
- * Brings the installed bytes of the observer together in a directory that holds exactly them, so that it is sealed like any
- * other program. The directory is named by what it was made from: the same installation gives the same one. Two daemons of
- * one fleet cannot be here at once; the store's lock is held.
+ * Brings the installed bytes of the observer together in a directory that holds exactly them, so that it is sealed
+ * like any other program. The directory is named by what it was made from: the same installation gives the same one.
+ * Two daemons of one fleet cannot be here at once; the store's lock is held.
  */
 export async function assembleObserver(cache: string): Promise<Outcome<string>> {
   const parts: Part[] = [];

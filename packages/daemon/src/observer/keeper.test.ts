@@ -22,7 +22,7 @@ const outcome = (name: OutcomeName): EngineEvent => ({
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('the observer is asked for in Idunn’s own name, again after a death, and after a failure with a growing wait', async () => {
+test('the observer is asked for by Idunn itself again after a death, with a growing wait after failures', async () => {
   const engine = new FakeEngine();
   const waits: { ms: number; fire: () => void }[] = [];
   const timers = { after: (ms: number, fire: () => void) => (waits.push({ ms, fire }), () => undefined) };

@@ -5,7 +5,10 @@ import type { Ids, Refusal, Timers } from '@idunn/kernel';
 const RETRY_MS = { first: 1_000, most: 60_000 };
 
 export interface ObserverKeeper {
-  /** Deploys the observer when it is not what is installed, or not alive. Asked for while at work, it looks again after. */
+  /**
+   * Deploys the observer when it is not what is installed, or not alive. Asked for while at work, it looks again
+   * after.
+   */
   ensure(): void;
   /** Tells the keeper what the engine told. */
   hear(event: EngineEvent): void;
@@ -13,8 +16,9 @@ export interface ObserverKeeper {
 }
 
 /**
- * Brings the observer up by itself, as the first target of every fleet: by the same command as any other target, in Idunn's
- * own name. It is asked for at the start and when its process died; a failure is tried again with a growing wait.
+ * Brings the observer up by itself, as the first target of every fleet: by the same command as any other target, in
+ * Idunn's own name. It is asked for at the start and when its process died; a failure is tried again with a growing
+ * wait.
  */
 export function observerKeeper(parts: {
   readonly target: string;

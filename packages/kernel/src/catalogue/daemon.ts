@@ -73,12 +73,6 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
-  'node-too-old': {
-    reason: 'The program was started under a version of Node that it does not support.',
-    remedy: 'Start it with Node 24 or newer; in the repository, npx idunn uses the Node that it brings.',
-    blame: 'user',
-    retry: 'final',
-  },
   'profile-unknown': {
     reason: 'The fleet file names no profile of that name.',
     remedy: 'Name one of the profiles of fleet.toml.',
