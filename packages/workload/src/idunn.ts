@@ -49,6 +49,7 @@ export class Idunn {
   readonly #options: ConnectOptions;
   readonly #machine: Machine;
   readonly #program: Program;
+  readonly #log: (line: string) => void;
   readonly #shelf: StoreShelf;
   readonly #lease: LeaseHolder;
   readonly #presenter: Presenter;
@@ -105,7 +106,8 @@ export class Idunn {
     this.#activation = activation;
     this.#options = options;
     this.#machine = machine;
-    this.#program = { ...program, log };
+    this.#program = program;
+    this.#log = log;
     this.#shelf = new StoreShelf(launch.state?.stores ?? [], () => machine.processId(), log);
     const identity = { activation: launch.activation, stateId: launch.state?.stateId ?? null };
     this.#lease = new LeaseHolder(identity, this.#shelf.open, machine, {
@@ -242,7 +244,11 @@ export class Idunn {
 
   #stop(): Promise<void> {
     const limitMs = this.#options.stopLimitMs ?? STOP_LIMIT_MS;
-    return runStop(this.#stopHandlers, limitMs, () => this.close(), this.#machine, this.#program);
+    return runStop(this.#stopHandlers, limitMs, this.#machine, (code, why) => {
+      if (why !== null) this.#log(why);
+      this.close();
+      this.#program.exit(code);
+    });
   }
 
   #commands(): Commands {
@@ -293,7 +299,7 @@ export class Idunn {
     try {
       await within(handlers, RELINQUISH_LIMIT_MS, this.#machine);
     } catch (error) {
-      this.#program.log(`onRelinquish: ${messageOf(error)}`);
+      this.#log(`onRelinquish: ${messageOf(error)}`);
     }
   }
 

@@ -1,5 +1,4 @@
 import type { Machine } from './edge/machine.ts';
-import type { Program } from './edge/program.ts';
 import { IdunnError, messageOf } from './errors.ts';
 import { within } from './handlers.ts';
 
@@ -10,25 +9,24 @@ export const STOP_LIMIT_MS = 10_000;
 
 /**
  * Ends the program: the handlers run side by side, and the end comes as soon as they are done (F25), or at the limit.
- * Exit code 0, or 1 when a handler failed or did not end in time.
+ * `end` is told the exit code: 0, or 1 with a reason when a handler failed or did not end in time.
  */
 export async function runStop(
   handlers: readonly StopHandler[],
   limitMs: number,
-  close: () => void,
   machine: Machine,
-  program: Program,
+  end: (code: 0 | 1, why: string | null) => void,
 ): Promise<void> {
-  let code = 0;
-  try {
-    const ended = await within(Promise.all(handlers.map(async (handler) => handler())), limitMs, machine);
-    if (!ended) {
-      throw new IdunnError('workload-stop-limit-passed', `The onStop handlers had not ended after ${limitMs} ms`);
+  const why = await runHandlers();
+  end(why === null ? 0 : 1, why);
+
+  async function runHandlers(): Promise<string | null> {
+    try {
+      const ended = await within(Promise.all(handlers.map(async (handler) => handler())), limitMs, machine);
+      const reason = `The onStop handlers had not ended after ${limitMs} ms`;
+      return ended ? null : new IdunnError('workload-stop-limit-passed', reason).message;
+    } catch (error) {
+      return `onStop: ${messageOf(error)}`;
     }
-  } catch (error) {
-    program.log(messageOf(error));
-    code = 1;
   }
-  close();
-  program.exit(code);
 }

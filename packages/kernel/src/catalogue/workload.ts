@@ -1,3 +1,179 @@
 import { entries } from './entry.ts';
 
-export const workloadErrors = entries({});
+/** What `@idunn/workload` says inside a managed program; its own copy is held to this one by a test there. */
+export const workloadErrors = entries({
+  'workload-not-managed': {
+    reason: 'The program was not started by Idunn.',
+    remedy: 'Start the program through `idunn up`, or use Idunn.standalone({...}) while developing.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-launch-invalid': {
+    reason: 'The activation directory of a program is incomplete, damaged, unsigned or meant for another launch.',
+    remedy: 'Run `idunn up TARGET` again, so that a fresh activation directory is made.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'workload-credential-exposed': {
+    reason: 'A credential in an activation directory can be read by others than its owner.',
+    remedy: 'Run `idunn up TARGET` for a fresh activation, and find out who widened the rights of the file.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'workload-already-running': {
+    reason: 'Another process of the same activation listens on its channel.',
+    remedy: 'End the other process of this activation; Idunn starts exactly one for each.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'workload-socket-path-too-long': {
+    reason: 'A socket path is longer than the 107 bytes that a Unix socket address holds.',
+    remedy: 'Give the fleet a shorter runtime directory in fleet.toml.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-schema-undeclared': {
+    reason: 'A program with state did not say which state schema it reads and writes.',
+    remedy: 'Pass `stateSchema` to Idunn.connect(), as the recipe declares it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-not-granted': {
+    reason: 'A program with state called itself active without the write lease.',
+    remedy: 'Wait for the grant: become active in onGrant, or let the SDK do it.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'workload-no-endpoint': {
+    reason: 'A program asked to listen, and its launch has no endpoint.',
+    remedy: "Ask for an endpoint in the recipe's launch contract, then run `idunn up TARGET`.",
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-secret-unknown': {
+    reason: 'A program asked for a secret that its launch does not give it.',
+    remedy: 'Name the secret in the recipe and in the binding, then run `idunn up TARGET`.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-unknown': {
+    reason: 'A program asked for a store that its state contract does not name as that kind.',
+    remedy: "Declare the store in the recipe's state contract, then run `idunn up TARGET`.",
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-not-a-plain-file': {
+    reason: 'A store is missing, is no plain file, or has more than one link.',
+    remedy: 'Put the database file itself, with a single link, at the path of the state contract.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-mount-point': {
+    reason: 'A store file is a mount point of its own.',
+    remedy: 'Mount the directory that holds the database, never the database file itself.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-replaced': {
+    reason: 'The open database is not the file at the path of the store.',
+    remedy: 'Restart the program; replace a store only through `idunn restore`.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-uri': {
+    reason: 'A store was named by a SQLite URI or a relative path.',
+    remedy: "Name the store by its absolute path in the binding's state root, not by a SQLite URI.",
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-not-wal': {
+    reason: 'A store is not in WAL mode.',
+    remedy: 'Run PRAGMA journal_mode=WAL on the database once, while nothing else has it open.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-locking': {
+    reason: 'A store is opened with an exclusive locking mode.',
+    remedy: 'Leave locking_mode at NORMAL; remove what sets EXCLUSIVE.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-without-lease': {
+    reason: 'A store carries no lease row.',
+    remedy: 'Let Idunn prepare the store: run `idunn up TARGET` again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'workload-store-managed': {
+    reason: 'A development process was pointed at a database that Idunn manages.',
+    remedy: 'Work on a copy of the database; Idunn.standalone() never takes over managed state.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-store-two-libraries': {
+    reason: 'One process opened a store with two SQLite libraries.',
+    remedy: 'Use one SQLite library for all connections of a process to a store.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-not-writer': {
+    reason: 'The program may not write now; nothing was done.',
+    remedy: 'Answer 503 with Retry-After and Idunn-Rejected: before-effect; the router asks the writer.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'workload-write-nested': {
+    reason: 'A transaction was begun inside another one on the same connection.',
+    remedy: 'Use the database handle that the outer callback was given.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-write-async': {
+    reason: 'The callback of a guarded transaction was asynchronous.',
+    remedy: 'Make the callback synchronous; await before or after the transaction.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-write-carried': {
+    reason: 'A connection was used by another process than the one that opened it.',
+    remedy: 'Open the store in the process that uses it: call Idunn.connect() there.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-statement-refused': {
+    reason: 'A statement is not allowed inside a guarded transaction.',
+    remedy: 'Leave transactions, attached databases and settings to the SDK.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-scope-ended': {
+    reason: 'A database handle was used after its transaction.',
+    remedy: 'Use the database handle only inside the callback that it was given to.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-transaction-lost': {
+    reason: 'A statement ended the guarded transaction before its commit; nothing was written.',
+    remedy: 'Nothing was written; look at the cause, and repeat the whole write.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'workload-outcome-unknown': {
+    reason: 'The commit of a guarded transaction failed, and whether it is durable is not known.',
+    remedy: 'Read back what the write was to change before repeating it.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'workload-connection-limit': {
+    reason: 'A program opened more connections than the limit.',
+    remedy: 'Open each store once and share it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'workload-stop-limit-passed': {
+    reason: 'The stop handlers of a program had not ended at their limit.',
+    remedy: 'Make the onStop handlers quicker, or raise stopLimitMs and the drain of the binding.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+});
