@@ -41,6 +41,13 @@ export class BatchReader {
     }
   }
 
+  /** Small answers only: the whole run in memory. */
+  async whole(count: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for await (const part of this.bytes(count)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
   async #next(): Promise<Buffer> {
     const { done, value } = await this.#chunks.next();
     if (done === true) throw new EndedEarly();

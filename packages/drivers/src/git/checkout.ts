@@ -39,7 +39,7 @@ export async function copyBlobs(
     }
     if (entry.mode === '120000') {
       if (header.bytes > LINK_LIMIT_BYTES) return leaves(entry.path, 'a target that is too long');
-      links.set(entry.path, Buffer.concat(await Array.fromAsync(reader.bytes(header.bytes))).toString('utf8'));
+      links.set(entry.path, (await reader.whole(header.bytes)).toString('utf8'));
     } else {
       await writeBlob(path, entry.mode, reader.bytes(header.bytes));
     }

@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { GIT_ENVIRONMENT, gitArguments } from './command.ts';
 
 /** Standard error is kept for people; more than this is cut. */
@@ -59,6 +59,8 @@ export class Git {
       // Only while git itself has not been reaped does its number surely name its group (F12).
       if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) killGroup(child.pid);
     };
+    // Taken up at once: when a child ends before anybody reads, Node lets its unread output flow away.
+    const stdout = child.stdout.pipe(new PassThrough());
     const ended = new Promise<number | null>((resolve) => {
       child.once('close', resolve);
       child.once('error', () => resolve(null));
@@ -73,12 +75,13 @@ export class Git {
     call.signal.addEventListener('abort', kill, { once: true });
     if (call.signal.aborted) kill();
     try {
-      await read(child.stdout as AsyncIterable<Buffer>);
+      await read(stdout as AsyncIterable<Buffer>);
     } catch (error) {
       kill();
-      await ended;
       if (!call.signal.aborted) throw error;
     } finally {
+      // Whatever the reader left unread must not keep git, or the wait for it, alive.
+      child.stdout.destroy();
       await ended;
       call.signal.removeEventListener('abort', kill);
     }

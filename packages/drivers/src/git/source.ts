@@ -171,8 +171,8 @@ export function createGitSource({ git: program, cache, stages }: GitSourceOption
       },
     );
     if (signal.aborted) return withdrawn(facts.origin);
-    if (exit !== 0) return unreachable(facts.origin, stderr, signal);
     if (!copied.ok) return copied;
+    if (exit !== 0) return unreachable(facts.origin, stderr, signal);
     // I2: what counts is what is on disk, not what was meant to be written.
     const onDisk = await treeIdOf(tree, facts.objectFormat);
     if (onDisk === facts.tree) return ok(verifiedTreeDigest(facts));

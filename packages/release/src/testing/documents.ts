@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Outcome, seen } from '@idunn/kernel';
+import { digestBytes, type Outcome, seen } from '@idunn/kernel';
 import { type BindingDocument, parseBinding } from '../binding/parse.ts';
 import { type Fault, faultsOf } from '../configuration/fault.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -64,7 +64,7 @@ export function factsFor({ digest }: RecipeDocument): SourceFacts {
 export function hostFacts(more: Partial<HostFacts> = {}): HostFacts {
   const lineage = (path: string) => seen([path, '/']);
   return {
-    interpreters: { '/usr/bin/node': seen(`sha256:${'a'.repeat(64)}`) },
+    interpreters: { '/usr/bin/node': seen(digestBytes('node')) },
     programs: { '/usr/bin/node': seen('executable') },
     secrets: { '/etc/idunn/secrets/ghostlight-api-key': seen('private') },
     directories: Object.fromEntries(

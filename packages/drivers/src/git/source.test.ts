@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Outcome } from '@idunn/kernel';
+import { type ResolvedSource, type SourceRequest, stagePaths } from '@idunn/release';
+import { createGitSource } from './source.ts';
+import { Repository, temporary } from './testing/repository.ts';
+
+const RECIPE = 'deployment/idunn/recipe.toml';
+const STAGE = `app-${'0'.repeat(64)}`;
+
+async function bench(context: TestContext, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+  const root = await temporary(context);
+  const repository = await Repository.create(join(root, 'origin'), objectFormat);
+  await repository.write(RECIPE, 'target = "app"\n');
+  await repository.write('src/main.js', 'console.log(1)\r\nwith\tboth\n');
+  const first = await repository.commit('first');
+  const [cache, stages] = [join(root, 'cache'), join(root, 'stages')];
+  const paths = stagePaths(stages, STAGE);
+  const source = createGitSource({ git: '/usr/bin/git', cache, stages });
+  const request = (more: Partial<SourceRequest> = {}): SourceRequest => ({
+    target: 'app',
+    origin: repository.path,
+    ref: 'refs/heads/main',
+    selection: 'ref-head',
+    commit: null,
+    minimumRevision: first,
+    recipePath: RECIPE,
+    ...more,
+  });
+  const resolve = (more?: Partial<SourceRequest>) => source.resolve(request(more), never());
+  const stage = async (resolved: ResolvedSource, signal = never()) => {
+    await rm(paths.root, { recursive: true, force: true });
+    await mkdir(paths.tree, { recursive: true });
+    return source.stage('app', resolved.facts, STAGE, signal);
+  };
+  return { root, repository, first, cache, paths, source, request, resolve, stage };
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+function valueOf<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.refusal)}`);
+  return outcome.value;
+}
+
+function codeOf(outcome: Outcome<unknown>): string {
+  assert.ok(!outcome.ok, 'it was not refused');
+  return outcome.refusal.code;
+}
+
+for (const objectFormat of ['sha1', 'sha256'] as const) {
+  test(`I2: commit, tree, recipe and ancestry are proven, the exact tree is staged (${objectFormat})`, async (context) => {
+    const { repository, first, resolve, stage, paths } = await bench(context, objectFormat);
+    await repository.write('bin/run', '#!/bin/sh\n', 0o755);
+    await repository.write('ünïcode name', Buffer.from([0, 255, 13, 10]));
+    await repository.write('.gitattributes', '* text=auto eol=crlf\n*.js filter=evil ident\n');
+    await repository.link('src/entry', 'main.js');
+    await repository.link('up', 'src/../src');
+    const second = await repository.commit('second');
+
+    const resolved = valueOf(await resolve());
+    assert.deepEqual(resolved.facts, {
+      origin: repository.path,
+      ref: 'refs/heads/main',
+      selection: 'ref-head',
+      objectFormat,
+      commit: second,
+      tree: await repository.git('rev-parse', 'HEAD^{tree}'),
+      recipePath: RECIPE,
+      recipeBlob: await repository.git('rev-parse', `HEAD:${RECIPE}`),
+      recipeDigest: resolved.facts.recipeDigest,
+      gitlinks: [],
+      minimumRevision: first,
+    });
+    assert.equal(Buffer.from(resolved.recipe, 'base64').toString(), 'target = "app"\n');
+
+    assert.match(valueOf(await stage(resolved)), /^sha256:/);
+    // Line endings are untouched, whatever the attributes of the repository say.
+    assert.equal(await readFile(join(paths.tree, 'src/main.js'), 'utf8'), 'console.log(1)\r\nwith\tboth\n');
+    assert.deepEqual(await readFile(join(paths.tree, 'ünïcode name')), Buffer.from([0, 255, 13, 10]));
+    assert.equal((await stat(join(paths.tree, 'bin/run'))).mode & 0o777, 0o755);
+    assert.equal((await stat(join(paths.tree, 'src/main.js'))).mode & 0o777, 0o644);
+    assert.equal(await readlink(join(paths.tree, 'up')), 'src/../src');
+    assert.ok(!(await readdir(paths.tree)).includes('.git'));
+  });
+}
+
+test('the object cache is kept: an unchanged ref transfers nothing, and a lost cache is fetched again while staging', async (context) => {
+  const { resolve, stage, cache, repository } = await bench(context);
+  const resolved = valueOf(await resolve());
+  const before = await readdir(join(cache, 'app.git/objects/pack'));
+  const loose = (await stat(join(cache, 'app.git'))).mtimeMs;
+  valueOf(await resolve());
+  assert.deepEqual(await readdir(join(cache, 'app.git/objects/pack')), before);
+  assert.equal((await stat(join(cache, 'app.git'))).mtimeMs, loose);
+  await rm(cache, { recursive: true });
+  valueOf(await stage(resolved));
+  // The origin moved on and even rewound: what the plan froze is either still there or refused, never replaced.
+  await repository.write('later', 'x');
+  await repository.commit('later');
+  assert.equal(valueOf(await stage(resolved)), valueOf(await stage(resolved)));
+});
+
+test('a pinned object is deployed only when the admitted ref contains it', async (context) => {
+  const { repository, first, resolve } = await bench(context);
+  await repository.write('a', '1');
+  await repository.commit('second');
+  await repository.git('checkout', '--quiet', '-b', 'elsewhere');
+  await repository.write('b', '1');
+  const foreign = await repository.commit('not on main');
+  const pinned = valueOf(await resolve({ selection: 'pinned-object', commit: first }));
+  assert.equal(pinned.facts.commit, first);
+  assert.equal(codeOf(await resolve({ selection: 'pinned-object', commit: foreign })), 'source-commit-missing');
+  assert.equal(codeOf(await resolve({ selection: 'pinned-object', commit: 'f'.repeat(40) })), 'source-commit-missing');
+});
+
+test('a commit that does not descend from the minimum revision is refused', async (context) => {
+  const { repository, first, resolve } = await bench(context);
+  await repository.git('checkout', '--quiet', '--orphan', 'fresh');
+  await repository.commit('unrelated history');
+  await repository.git('branch', '--force', 'main', 'fresh');
+  const outcome = await resolve();
+  assert.equal(codeOf(outcome), 'minimum-revision-unproven');
+  assert.match(JSON.stringify(outcome), new RegExp(`minimum revision ${first}`));
+  // A tree's id is no revision either.
+  const tree = await repository.git('rev-parse', 'fresh^{tree}');
+  assert.equal(codeOf(await resolve({ minimumRevision: tree })), 'minimum-revision-unproven');
+});
+
+test('an annotated tag is peeled to its commit', async (context) => {
+  const { repository, first, resolve } = await bench(context);
+  await repository.git('tag', '--annotate', '--message', 'one', 'v1');
+  assert.equal(valueOf(await resolve({ ref: 'refs/tags/v1' })).facts.commit, first);
+});
+
+test('what is missing is named: origin, ref, recipe, git itself', async (context) => {
+  const { root, resolve, repository } = await bench(context);
+  const origin = join(root, 'nowhere');
+  const gone = await resolve({ origin });
+  assert.equal(codeOf(gone), 'source-unreachable');
+  assert.match(JSON.stringify(gone), /does not appear to be a git repository|does not exist/);
+  assert.equal(codeOf(await resolve({ ref: 'refs/heads/release' })), 'source-ref-missing');
+  assert.equal(codeOf(await resolve({ recipePath: 'recipe.toml' })), 'recipe-missing');
+  assert.equal(codeOf(await resolve({ recipePath: 'src' })), 'recipe-missing');
+  await repository.write('big.toml', '#'.repeat(300_000));
+  await repository.commit('big');
+  assert.equal(codeOf(await resolve({ recipePath: 'big.toml' })), 'recipe-too-large');
+  const source = createGitSource({ git: join(root, 'no-git'), cache: join(root, 'c'), stages: join(root, 's') });
+  const request = { target: 'app', ref: 'refs/heads/main', selection: 'ref-head', commit: null } as const;
+  const without = await source.resolve(
+    { ...request, origin, minimumRevision: 'f'.repeat(40), recipePath: RECIPE },
+    never(),
+  );
+  assert.match(JSON.stringify(without), /source-unreachable.*ENOENT/);
+});
+
+test('submodules are refused by name', async (context) => {
+  const { repository, resolve } = await bench(context);
+  await repository.git('update-index', '--add', '--cacheinfo', `160000,${'a'.repeat(40)},vendor/lib`);
+  await repository.git('commit', '--quiet', '--message', 'submodule');
+  const outcome = await resolve();
+  assert.equal(codeOf(outcome), 'submodules-unsupported');
+  assert.match(JSON.stringify(outcome), /vendor\/lib/);
+});
+
+for (const [path, target] of [
+  ['absolute', '/etc/passwd'],
+  ['parent', '../outside'],
+  ['src/deep', '../../outside'],
+] as const) {
+  test(`I11: the link ${path} -> ${target} is refused, nothing is written through it`, async (context) => {
+    const { repository, resolve, stage, paths } = await bench(context);
+    await repository.link(path, target);
+    await repository.commit('link');
+    assert.equal(codeOf(await stage(valueOf(await resolve()))), 'source-link-leaves-tree');
+    await assert.rejects(readlink(join(paths.tree, path)), { code: 'ENOENT' });
+  });
+}
+
+test('I11: a link that leaves the tree only through another link is refused', async (context) => {
+  const { repository, resolve, stage } = await bench(context);
+  await repository.link('p/q/up', '../..');
+  await repository.link('p/q/escape', 'up/../outside');
+  await repository.commit('links');
+  assert.equal(codeOf(await stage(valueOf(await resolve()))), 'source-link-leaves-tree');
+});
+
+test('a tree that names git data is refused before anything is staged', async (context) => {
+  const { repository, resolve } = await bench(context);
+  const blob = await repository.git('hash-object', '-w', RECIPE);
+  const tree = await hashTree(repository, `100644 blob ${blob}\t.GIT\n`);
+  const commit = await repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'hostile');
+  await repository.git('update-ref', 'refs/heads/main', commit);
+  assert.equal(codeOf(await resolve({ recipePath: '.GIT' })), 'source-path-unsafe');
+});
+
+test('neither the repository nor the user can make git run a program', async (context) => {
+  const { root, repository, resolve, stage, cache } = await bench(context);
+  const witness = join(root, 'witness');
+  const program = join(root, 'evil');
+  await writeFile(program, `#!/bin/sh\ntouch ${witness}\ncat\n`);
+  await chmod(program, 0o755);
+  await repository.git('config', 'filter.evil.smudge', program);
+  await repository.write('.gitattributes', '* filter=evil\n');
+  await repository.commit('attributes');
+  const resolved = valueOf(await resolve());
+  const hook = join(cache, 'app.git/hooks/reference-transaction');
+  await mkdir(join(cache, 'app.git/hooks'), { recursive: true });
+  await writeFile(hook, `#!/bin/sh\ntouch ${witness}\n`);
+  await chmod(hook, 0o755);
+  await repository.write('again', '1');
+  await repository.commit('again');
+  valueOf(await resolve());
+  valueOf(await stage(resolved));
+  await assert.rejects(stat(witness), { code: 'ENOENT' });
+});
+
+test('I2: what is on disk decides: a stage with one more file is not that tree', async (context) => {
+  const { resolve, stage, paths, source } = await bench(context);
+  const resolved = valueOf(await resolve());
+  valueOf(await stage(resolved));
+  // The same call into a stage that already holds something more is caught by what is on disk.
+  await rm(join(paths.tree, 'src'), { recursive: true });
+  await rm(join(paths.tree, 'deployment'), { recursive: true });
+  await writeFile(join(paths.tree, 'extra'), '');
+  assert.equal(codeOf(await source.stage('app', resolved.facts, STAGE, never())), 'stage-mismatch');
+});
+
+test('an abort ends git and is answered as withdrawn', async (context) => {
+  const { root, request, source, resolve, stage } = await bench(context);
+  const early = AbortSignal.abort();
+  assert.equal(codeOf(await source.resolve(request(), early)), 'work-aborted');
+  assert.equal(codeOf(await stage(valueOf(await resolve()), early)), 'work-aborted');
+
+  // A git that never ends, with a child of its own; both hold the fifo open, so its end is the end of both.
+  const fifo = join(root, 'alive');
+  await promisify(execFile)('mkfifo', [fifo]);
+  const slow = join(root, 'slow-git');
+  await writeFile(slow, `#!/bin/sh\nexec 9> ${fifo}\nsleep 1000 &\necho started >&9\nwait\n`);
+  await chmod(slow, 0o755);
+  const stuck = createGitSource({ git: slow, cache: join(root, 'c2'), stages: join(root, 's2') });
+  const controller = new AbortController();
+  const answer = stuck.resolve(request(), controller.signal);
+  let said = '';
+  for await (const chunk of createReadStream(fifo, 'utf8') as AsyncIterable<string>) {
+    said += chunk;
+    controller.abort();
+  }
+  assert.equal(said, 'started\n');
+  assert.equal(codeOf(await answer), 'work-aborted');
+});
+
+async function hashTree(repository: Repository, listing: string): Promise<string> {
+  const child = execFile('/usr/bin/git', ['-C', repository.path, 'mktree']);
+  child.stdin?.end(listing);
+  let output = '';
+  child.stdout?.on('data', (chunk: string) => {
+    output += chunk;
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  return output.trim();
+}
