@@ -1,5 +1,11 @@
+export { decide } from './decisions/decide.ts';
+export type { Decision, Persist, Wait } from './decisions/decision.ts';
+export type { Effect, EffectKind } from './decisions/effects.ts';
+export type { DeployEvidence, Slot } from './decisions/evidence.ts';
 export type * from './engine/api.ts';
+export { createEngine } from './engine/create-engine.ts';
 export * from './model/phase.ts';
+export { PHASE_TABLE, type PhaseRow, phaseRow, type Reading } from './model/phase-table.ts';
 export type * from './ports/channel-port.ts';
 export type * from './ports/engine-ports.ts';
 export type * from './ports/freeze-port.ts';
@@ -7,3 +13,6 @@ export type * from './ports/lease-port.ts';
 export type * from './ports/observer-port.ts';
 export type * from './ports/route-port.ts';
 export type * from './ports/workload-port.ts';
+export { type KindName, keyOf, RECORD_KINDS, type RecordOf } from './records/kinds.ts';
+export { QUEUE_LIMIT, type TargetRecord } from './records/target.ts';
+export type { TransactionRecord } from './records/transaction.ts';

@@ -48,7 +48,7 @@ export interface WaitNote {
 
 export interface TransactionView {
   readonly id: string;
-  readonly kind: 'deploy';
+  readonly kind: 'deploy' | 'takeover';
   readonly target: string;
   readonly actor: string;
   readonly tenant: string;
@@ -151,6 +151,7 @@ export interface TargetView {
 /** What happens, as it happens; also kept in the history where it was durable. */
 export type EngineEvent = { readonly at: string; readonly target: string; readonly transaction: string } & (
   | { readonly event: 'queued'; readonly ahead: number }
+  /** Twice for each phase: when it begins, `tookMs` null, and when it has ended, with the time that it took. */
   | {
       readonly event: 'phase';
       readonly phase: Phase | BackPhase;

@@ -26,6 +26,8 @@ export type BackPhase = 'aborting' | 'returning';
 export const OUTCOMES = [
   'admitted',
   'unchanged',
+  /** A takeover was recorded. */
+  'done',
   'rejected',
   'aborted',
   'cancelled',

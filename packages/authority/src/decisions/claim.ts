@@ -1,0 +1,49 @@
+import type { Refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import type { OwnerClaim } from '../ports/lease-port.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { DeployEvidence } from './evidence.ts';
+import { because } from './failing.ts';
+
+export type ClaimJudgement =
+  | { readonly kind: 'ours'; readonly highestEpoch: number; readonly takenOver: boolean }
+  | { readonly kind: 'refused'; readonly why: Refusal }
+  | { readonly kind: 'unknown'; readonly because: string };
+
+const isOurs = (plan: Plan, claim: OwnerClaim): boolean => claim.fleet === plan.fleet && claim.target === plan.target;
+
+/** A state that another fleet or target owns is refused until the operator took exactly that claim over. */
+export function judgeClaim(tx: TransactionRecord, e: DeployEvidence, plan: Plan): ClaimJudgement {
+  if (plan.state === null) return { kind: 'ours', highestEpoch: 0, takenOver: false };
+  switch (e.claim.kind) {
+    case 'unknown':
+      return { kind: 'unknown', because: `the owner claim beside the state cannot be read: ${e.claim.because}` };
+    case 'absent':
+      return { kind: 'ours', highestEpoch: 0, takenOver: false };
+    case 'seen':
+      break;
+  }
+  const claim = e.claim.value;
+  if (isOurs(plan, claim)) return { kind: 'ours', highestEpoch: claim.highestEpoch, takenOver: false };
+  if (consents(e, claim)) return { kind: 'ours', highestEpoch: claim.highestEpoch, takenOver: true };
+  const owner = `${claim.fleet}/${claim.target}`;
+  return {
+    kind: 'refused',
+    why: {
+      ...because('foreign-claim', `The state of ${tx.target} belongs to ${owner}.`),
+      remedy: `If ${owner} is gone, run: idunn takeover ${tx.target} --confirm ${owner}`,
+    },
+  };
+}
+
+/** Consent is to one exact claim; a foreign owner that moved on needs a new one. */
+function consents(e: DeployEvidence, claim: OwnerClaim): boolean {
+  const given = e.consent?.claim;
+  return (
+    given !== undefined &&
+    given.fleet === claim.fleet &&
+    given.target === claim.target &&
+    given.stateId === claim.stateId &&
+    given.highestEpoch === claim.highestEpoch
+  );
+}

@@ -1,0 +1,135 @@
+import { catalogue, type Digest, type Moment, type Refusal } from '@idunn/kernel';
+import type { BackPhase, OutcomeName, Phase } from '../model/phase.ts';
+import type { KindName, RecordOf } from '../records/kinds.ts';
+import type { TargetRecord } from '../records/target.ts';
+import type { DeployState, ResultRecord } from '../records/transaction.ts';
+import { type AnswerTo, type Effect, type EffectKind, type EffectOf, effectKey } from './effects.ts';
+import { answerTo, type DeployEvidence } from './evidence.ts';
+
+/** One line of the transaction's log. `atMs` when it was reached before it could be recorded. */
+export interface Entered {
+  readonly phase: Phase | BackPhase;
+  readonly note?: string;
+  readonly atMs?: number;
+}
+
+/** Content and consents that change with the step; never the records that the engine itself keeps. */
+export type ExtraWrite =
+  | { [K in 'plan' | 'incarnation' | 'activation' | 'takeover']: { kind: K; id: string; value: RecordOf<K> } }[
+      | 'plan'
+      | 'incarnation'
+      | 'activation'
+      | 'takeover']
+  | { readonly kind: KindName; readonly id: string; readonly value: null };
+
+/** One compare-and-swap: the next state and everything that becomes durable with it (I6). */
+export interface Persist {
+  readonly kind: 'persist';
+  readonly state: DeployState;
+  readonly entered: readonly Entered[];
+  readonly target?: Partial<TargetRecord>;
+  readonly extra?: readonly ExtraWrite[];
+  readonly freeze?: { readonly phase: Phase; readonly record: Digest | null; readonly admittedAt: Moment | null };
+  /** `keep` unless said: a phase's clock runs on, stops for a freeze, goes on after it, or begins anew. */
+  readonly clock?: 'restart' | 'freeze' | 'thaw';
+  readonly foreignMs?: number;
+  readonly result?: Pick<ResultRecord, 'outcome' | 'refusal' | 'incarnation' | 'revision'> &
+    Partial<Pick<ResultRecord, 'writeGapMs' | 'requests'>>;
+  /** Leaves the queue; `detach` goes on in the draining lane. */
+  readonly leaves?: 'detach' | 'end';
+}
+
+export interface Act {
+  readonly kind: 'act';
+  readonly effect: Effect;
+}
+
+/** A wait names what it waits on and what ends it; there is no silent one (F2). */
+export interface Wait {
+  readonly kind: 'wait';
+  readonly what: string;
+  readonly remedy: string;
+  /** Monotonic milliseconds of the deadline, `null` when only the remedy ends it. */
+  readonly untilMs: number | null;
+  /** Monotonic milliseconds of the next look; events look earlier. */
+  readonly wakeAtMs: number | null;
+}
+
+/** The whole vocabulary of a decision. `reached`: the furthest phase of a handover that is seen to hold. */
+export type Decision = (Persist | Act | Wait) & { readonly reached?: Phase };
+
+export const act = (effect: Effect): Act => ({ kind: 'act', effect });
+
+export const wait = (
+  what: string,
+  remedy: string,
+  times: { untilMs?: number | null; wakeAtMs?: number | null } = {},
+): Wait => ({ kind: 'wait', what, remedy, untilMs: times.untilMs ?? null, wakeAtMs: times.wakeAtMs ?? null });
+
+/** Moves to a phase, or stays in it with more known. */
+export const persist = (state: DeployState, more: Omit<Persist, 'kind' | 'state' | 'entered'> = {}): Persist => ({
+  kind: 'persist',
+  state,
+  entered: [],
+  ...more,
+});
+
+export function enter(state: DeployState, more: Omit<Persist, 'kind' | 'state'> | { note?: string } = {}): Persist {
+  const note = 'note' in more ? more.note : undefined;
+  const phase = state.phase;
+  if (phase === 'queued') throw new Error('nothing enters the queue twice');
+  const own: Entered = note === undefined ? { phase } : { phase, note };
+  return { kind: 'persist', state, entered: [own], clock: 'restart', ...('note' in more ? {} : more) };
+}
+
+export const conclude = (
+  state: DeployState,
+  outcome: OutcomeName,
+  about: { incarnation: ResultRecord['incarnation']; revision: string | null; refusal: Refusal | null },
+  more: Partial<Omit<Persist, 'kind' | 'state' | 'result'>> = {},
+): Persist => ({ kind: 'persist', state, entered: [], leaves: 'end', ...more, result: { outcome, ...about } });
+
+/** Wait before the same effect is tried again: doubling from 20 ms, at most 2 s. */
+export const retryDelayMs = (attempts: number): number => Math.min(20 * 2 ** Math.min(attempts - 1, 10), 2_000);
+
+export interface Attempt {
+  readonly what: string;
+  readonly untilMs: number | null;
+  /** A refusal that the same request cannot outlive; also asked for retryable ones when `impatient`. */
+  readonly failed: (refusal: Refusal) => Decision;
+}
+
+/** Acts once, takes a good answer on, repeats after a passing refusal, and gives a final one to the caller. */
+export function attempt<K extends EffectKind>(
+  e: DeployEvidence,
+  effect: EffectOf<K>,
+  options: Attempt,
+  then: (value: AnswerTo<K>) => Decision,
+): Decision {
+  if (e.running === effectKey(effect as Effect)) {
+    return wait(options.what, 'it ends by itself', { untilMs: options.untilMs });
+  }
+  const answered = answerTo(e, effect);
+  if (answered === undefined) return act(effect as Effect);
+  if (answered.outcome.ok) return then(answered.outcome.value);
+  const { refusal } = answered.outcome;
+  if (catalogue[refusal.code].retry === 'final') return options.failed(refusal);
+  const dueMs = answered.atMs + retryDelayMs(answered.attempts);
+  if (e.now.monotonicMs >= dueMs) return act(effect as Effect);
+  return wait(`${options.what}: ${refusal.reason}`, refusal.remedy, { untilMs: options.untilMs, wakeAtMs: dueMs });
+}
+
+/** For steps whose failure must not hold anything up: tried a few times, then passed over with what came of it. */
+export const TOLERATED_ATTEMPTS = 5;
+
+export function tolerate<K extends EffectKind>(
+  e: DeployEvidence,
+  effect: EffectOf<K>,
+  options: { what: string; attempts?: number },
+  then: (value: AnswerTo<K> | null) => Decision,
+): Decision {
+  const answered = answerTo(e, effect);
+  if (answered?.outcome.ok === false && answered.attempts >= (options.attempts ?? TOLERATED_ATTEMPTS))
+    return then(null);
+  return attempt(e, effect, { what: options.what, untilMs: null, failed: () => then(null) }, then);
+}

@@ -1,0 +1,61 @@
+import { type Code, type Json, type Refusal, refusal } from '@idunn/kernel';
+import type { Launch, Subject } from '../records/body.ts';
+import type { DeployState } from '../records/transaction.ts';
+import { attempt, type Decision, enter } from './decision.ts';
+import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
+
+/** What exists of a candidate when its deployment fails. */
+export interface Remains {
+  readonly subject: Subject | null;
+  readonly launch: Launch | null;
+  readonly withdraw?: { readonly activation: string | null; readonly requestId: string } | null;
+}
+
+/**
+ * The refusal with everything that a person needs to see: last presence, last probe, last log lines (F5, F7). Asks for the
+ * autopsy first, because the log goes away with the activation.
+ */
+export function withLastWords(
+  e: DeployEvidence,
+  launch: Launch | null,
+  why: Refusal,
+  then: (told: Refusal) => Decision,
+): Decision {
+  if (launch === null) return then(why);
+  const word = slotOf(e, launch.id).word;
+  const patience = { what: 'the last words of the candidate', untilMs: null, failed: () => then(why) };
+  const effect = { kind: 'autopsy', activation: launch.id, word: word.kind === 'seen' ? word.value : null } as const;
+  return attempt(e, effect, patience, ({ log, presence }) => then(tell(why, { log, presence, probe: lastProbe(e) })));
+}
+
+function tell(why: Refusal, words: { readonly [name: string]: Json }): Refusal {
+  const detail = why.detail === undefined ? words : { ...words, cause: why.detail };
+  return { ...why, detail };
+}
+
+/** The last answer that the stable route gave, status included; `null` when nothing was probed. */
+function lastProbe(e: DeployEvidence): Json {
+  const probe = answerTo<'observe-route'>(e, { kind: 'observe-route', route: '', path: '' });
+  if (probe === undefined) return null;
+  return probe.outcome.ok ? { ...probe.outcome.value } : { reason: probe.outcome.refusal.reason };
+}
+
+export const aborting = (
+  remains: Remains,
+  why: Refusal,
+  outcome: 'aborted' | 'cancelled' | 'expired' = 'aborted',
+): DeployState => ({
+  phase: 'aborting',
+  outcome,
+  why,
+  subject: remains.subject,
+  launch: remains.launch,
+  withdraw: remains.withdraw ?? null,
+});
+
+/** Gives a deployment up before its fence: the candidate goes, the incumbent was never touched (I7). */
+export function giveUp(e: DeployEvidence, remains: Remains, why: Refusal): Decision {
+  return withLastWords(e, remains.launch, why, (told) => enter(aborting(remains, told), { note: told.code }));
+}
+
+export const because = (code: Code, reason: string): Refusal => refusal(code, reason);

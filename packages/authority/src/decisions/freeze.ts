@@ -1,0 +1,36 @@
+import type { Phase } from '../model/phase.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { LOOK_AGAIN_MS } from './deadline.ts';
+import { type Decision, type Persist, persist, wait } from './decision.ts';
+import type { DeployEvidence } from './evidence.ts';
+
+/**
+ * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read, and
+ * when it admitted, becomes a part of the transaction.
+ */
+export function readFreeze(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  phase: Phase,
+  admitted: (read: Pick<Persist, 'freeze' | 'clock'>) => Decision,
+): Decision {
+  const { freeze } = e;
+  if (freeze.kind === 'absent') {
+    // The clock goes on by a step of its own, so that the deadline is judged with the pause taken out.
+    if (tx.clock.frozenSince !== null) return persist(tx.state, { clock: 'thaw' });
+    return admitted({ freeze: { phase, record: null, admittedAt: e.now } });
+  }
+  const record = freeze.kind === 'seen' ? freeze.value.record : null;
+  const known = tx.freezes.at(-1);
+  const noted = known !== undefined && known.phase === phase && known.record === record && known.admittedAt === null;
+  if (tx.clock.frozenSince === null || !noted) {
+    return persist(tx.state, {
+      freeze: { phase, record, admittedAt: null },
+      ...(tx.clock.frozenSince === null ? { clock: 'freeze' as const } : {}),
+    });
+  }
+  const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
+  return freeze.kind === 'seen'
+    ? wait(`the freeze of ${freeze.value.by}: ${freeze.value.reason}`, freeze.value.clearedBy, { wakeAtMs })
+    : wait(`a freeze that cannot be read: ${freeze.because}`, 'idunn freeze status', { wakeAtMs });
+}

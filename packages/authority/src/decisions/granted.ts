@@ -1,0 +1,126 @@
+import type { Refusal } from '@idunn/kernel';
+import type { RouteContract } from '@idunn/release';
+import type { Running } from '../records/body.ts';
+import { act, attempt, type Decision, retryDelayMs, wait } from './decision.ts';
+import { answerTo, slotOf } from './evidence.ts';
+import { judgeWord } from './judge-word.ts';
+import { memberOf, routeNames } from './member.ts';
+import type { PassageFrame } from './passage.ts';
+import { readRows } from './rows.ts';
+
+/** The row names the successor: grant, `active`, Ready, publish, observe, confirm. Nothing durable lies between them. */
+export function decideGranted(f: PassageFrame, epoch: number | null, died: (why: Refusal) => Decision): Decision {
+  const { launch } = f.passage.successor;
+  if (launch.step !== 'current') throw new Error('only a current launch is granted anything');
+  return push(f, launch, epoch, () => {
+    const judged = judgeWord(f.e, f.plan, launch.id, { granted: epoch });
+    if (judged.kind === 'wrong') return died(judged.why);
+    if (judged.kind !== 'active') {
+      return { reached: 'write-lease-granted', ...waitFor(f, `${launch.id} to be active${under(epoch)}`) };
+    }
+    return ready(f, launch, epoch);
+  });
+}
+
+const under = (epoch: number | null): string => (epoch === null ? '' : ` under epoch ${epoch}`);
+
+/** The grant is pushed to the one process whose key the channel proved; never polled (I5). */
+function push(f: PassageFrame, launch: Running, epoch: number | null, then: () => Decision): Decision {
+  const { e, plan } = f;
+  if (epoch === null || plan.state === null) return then();
+  const grant = { activation: launch.id, stateId: plan.state.stateId, epoch };
+  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the lease connection') };
+  return attempt(
+    e,
+    { kind: 'open-channel', handle: launch.handle },
+    { what: 'the lease connection', ...patience },
+    () => attempt(e, { kind: 'grant', grant }, { what: 'the delivery of the grant', ...patience }, then),
+  );
+}
+
+/** Going forward needs the observer's Ready for this activation, epoch and presence; going back continues without (I4). */
+function ready(f: PassageFrame, launch: Running, epoch: number | null): Decision {
+  const { word } = slotOf(f.e, launch.id);
+  const receipt = word.kind === 'seen' && word.value.activation === launch.id ? word.value.ready : null;
+  const holds = receipt !== null && receipt.activation === launch.id && receipt.epoch === epoch;
+  if (f.passage.direction === 'forward' && !holds) {
+    return { reached: 'ready-observed', ...waitFor(f, 'the observer’s Ready receipt') };
+  }
+  const { route } = f.plan;
+  return route === null ? confirm(f, launch, epoch) : publish(f, launch, epoch, route);
+}
+
+/** After an uncertain answer the route is read before anything is done again (F8). */
+function publish(f: PassageFrame, launch: Running, epoch: number | null, route: RouteContract): Decision {
+  const { e, passage } = f;
+  if (routeNames(e.route, launch.id)) return observe(f, launch, epoch, route);
+  const members = [memberOf(passage.successor.subject, launch.document)];
+  const stage = { kind: 'stage-route', plan: passage.successor.subject.plan, members } as const;
+  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the proxy to take the route') };
+  const decision = attempt(e, stage, { what: 'the proxy to validate the route', ...patience }, (staged) =>
+    attempt(e, { kind: 'publish-route', staged }, { what: 'the proxy to publish the route', ...patience }, () =>
+      observe(f, launch, epoch, route),
+    ),
+  );
+  return { reached: 'route-published', ...decision };
+}
+
+/** The proxy itself is seen to serve the new member: its lag is a state, not a readiness. */
+function observe(f: PassageFrame, launch: Running, epoch: number | null, route: RouteContract): Decision {
+  const { e, plan, passage } = f;
+  const { path } = plan.health;
+  if (path === null) return confirm(f, launch, epoch);
+  const effect = { kind: 'observe-route', route: route.name, path } as const;
+  const what = 'the proxy to be seen serving the new member';
+  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
+  const decision = attempt(e, effect, { what, ...patience }, ({ incarnation, status }) => {
+    const served =
+      incarnation === passage.successor.subject.incarnation && status !== null && status >= 200 && status < 300;
+    if (served) return confirm(f, launch, epoch);
+    const last = answerTo<'observe-route'>(e, effect);
+    const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
+    if (e.now.monotonicMs >= dueMs) return act(effect);
+    return wait(`${what}: it answered ${status ?? 'nothing'} from ${incarnation ?? 'nobody'}`, 'idunn doctor', {
+      untilMs: f.untilMs,
+      wakeAtMs: dueMs,
+    });
+  });
+  return { reached: 'route-observed', ...decision };
+}
+
+/** Records first; then sync, and both authorities are read again: each must name this process by itself (I3). */
+function confirm(f: PassageFrame, launch: Running, epoch: number | null): Decision {
+  const { e, plan, passage, tx } = f;
+  if (passage.direction === 'forward' && tx.state.phase !== 'route-observed') {
+    return { ...f.arrived(epoch), reached: 'route-observed' };
+  }
+  const effect = { kind: 'confirm', plan: passage.successor.subject.plan, activation: launch.id } as const;
+  const what = 'lease and route, each read again';
+  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
+  const decision = attempt(e, effect, { what, ...patience }, (seen) => {
+    const leased = plan.state === null || namesInRows(seen.rows, launch.id, epoch);
+    const routed =
+      plan.route === null || (seen.route !== null && routeNames({ kind: 'seen', value: seen.route }, launch.id));
+    if (leased && routed) return f.confirmed(epoch, seen);
+    const last = answerTo<'confirm'>(e, effect);
+    const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
+    if (e.now.monotonicMs >= dueMs) return act(effect);
+    return wait(`${what}: ${leased ? 'the route' : 'the lease'} names another`, 'idunn inspect', {
+      untilMs: f.untilMs,
+      wakeAtMs: dueMs,
+    });
+  });
+  return { reached: 'route-observed', ...decision };
+}
+
+function namesInRows(rows: Parameters<typeof readRows>[0] | null, activation: string, epoch: number | null): boolean {
+  if (rows === null) return false;
+  const reading = readRows(rows, null);
+  return reading.kind === 'uniform' && reading.standing.activation === activation && reading.standing.epoch === epoch;
+}
+
+const waitFor = (f: PassageFrame, what: string): Decision =>
+  wait(what, 'idunn logs shows what it does; after the deadline Idunn returns', {
+    untilMs: f.untilMs,
+    wakeAtMs: f.untilMs,
+  });

@@ -1,0 +1,230 @@
+import { type Refusal, refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import type { Phase } from '../model/phase.ts';
+import type { RelinquishAnswer } from '../ports/channel-port.ts';
+import { type Body, bodyOf, launchOf, type Running } from '../records/body.ts';
+import type { Passage } from '../records/passage.ts';
+import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
+import { deadlineMs } from './deadline.ts';
+import { conclude, type Decision, type Entered, enter, persist } from './decision.ts';
+import type { Confirmation } from './effects.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
+import { aborting, withLastWords } from './failing.ts';
+import { issueRecord } from './launch.ts';
+import { decidePassage, type PassageFrame, planFor, whereabouts } from './passage.ts';
+
+type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
+
+/** `incumbent-fenced` to `route-observed`: forward through the passage that the intent covers. */
+export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: Handover): Decision {
+  const { passage } = state;
+  const plan = planFor(e, passage);
+  const where = whereabouts(e, passage);
+  const frame: PassageFrame = {
+    tx,
+    e,
+    passage,
+    plan,
+    untilMs: state.stuck === null ? deadlineMs(tx, deadlinePhase(e, where.at === 'granted'), plan) : null,
+    persistent: state.stuck !== null,
+    keep: (next, more = {}) => keep(tx, e, state, next, more),
+    giveUp: (why, fenced) => giveUpForward(e, state, why, fenced),
+    arrived: (epoch) => arrived(e, state, plan, epoch),
+    confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
+  };
+  if (state.stuck !== null && e.target.queue.length > 1) {
+    const replaced = supersede(state, state.stuck, where.at === 'granted' ? where.epoch : null);
+    if (replaced !== null) return replaced;
+  }
+  return decidePassage(frame);
+}
+
+/** Deadlines add up from the intent on; the one that counts is that of the furthest phase seen to be entered. */
+function deadlinePhase(e: DeployEvidence, granted: boolean): Phase {
+  if (!granted) return 'incumbent-fenced';
+  const { reached } = e.marks;
+  if (reached['route-observed'] !== undefined) return 'route-observed';
+  if (reached['route-published'] !== undefined) return 'route-published';
+  return 'write-lease-granted';
+}
+
+function keep(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  state: Handover,
+  passage: Passage,
+  more: { issued?: string; highestEpoch?: number },
+): Decision {
+  const { subject } = passage.successor;
+  return persist(
+    { ...state, passage },
+    {
+      ...(more.highestEpoch === undefined ? {} : { target: { highestEpoch: more.highestEpoch } }),
+      ...(more.issued === undefined
+        ? {}
+        : { extra: [{ kind: 'activation', id: more.issued, value: issueRecord(tx, e, subject, more.issued) }] }),
+    },
+  );
+}
+
+function giveUpForward(e: DeployEvidence, state: Handover, why: Refusal, fenced: boolean): Decision {
+  const { subject, launch } = state.passage.successor;
+  return withLastWords(e, launch, why, (told) => {
+    if (!fenced) {
+      const { origin, requestId } = state.passage;
+      const withdraw = { activation: origin?.activation ?? null, requestId };
+      return enter(aborting({ subject, launch, withdraw }, told), {
+        entered: [{ phase: 'aborting', note: told.code }],
+        clock: 'restart',
+        target: { takenBy: null },
+      });
+    }
+    const barred = whyBarred(e, state);
+    if (barred !== null) return stuck(state, { ...told, remedy: barred });
+    return returning(e, state, told);
+  });
+}
+
+/** The way back stands open when the incumbent accepts every schema that the candidate may have written. */
+function whyBarred(e: DeployEvidence, state: Handover): string | null {
+  const incumbent = state.passage.predecessors[0];
+  const written = planFor(e, state.passage).state;
+  if (incumbent === undefined || written === null) return null;
+  const accepts = planOf(e, incumbent.plan).state?.accepts ?? [];
+  if (accepts.includes(written.schema)) return null;
+  return `The incumbent does not accept state schema ${written.schema}: deploy a build that does; until then the candidate is started again and again.`;
+}
+
+/** Neither forward by the deadline nor back: the person is told once, and the relaunching goes on. */
+function stuck(state: Handover, why: Refusal): Decision {
+  const { incarnation, revision } = state.passage.successor.subject;
+  return persist(
+    { ...state, stuck: why },
+    { result: { outcome: 'operator-required', refusal: why, incarnation, revision } },
+  );
+}
+
+/** A later command replaces what neither finishes nor returns (F22); the lease's holder becomes its incumbent. */
+function supersede(state: Handover, why: Refusal, epoch: number | null): Decision | null {
+  const { subject, launch } = state.passage.successor;
+  if (launch.step !== 'current') return null;
+  const { incarnation, revision } = subject;
+  const stranded = epoch === null ? null : bodyOf(subject, launch, epoch);
+  if (stranded === null) return null;
+  return conclude(
+    state,
+    'operator-required',
+    { incarnation, revision, refusal: refusal(why.code, why.reason, { remedy: why.remedy }) },
+    { target: { stranded, takenBy: null }, entered: [], leaves: 'end' },
+  );
+}
+
+function returning(e: DeployEvidence, state: Handover, why: Refusal): Decision {
+  const { passage } = state;
+  const incumbent = passage.predecessors[0];
+  const candidate = { ...passage.successor, spent: passage.spent };
+  const back = incumbent === undefined ? null : backwards(e, passage, incumbent);
+  const next: DeployState = { phase: 'returning', why, candidate, passage: back, settled: false, stuck: null };
+  const highest = back?.move?.to.epoch ?? e.target.highestEpoch;
+  return enter(next, {
+    entered: [{ phase: 'returning', note: why.code }],
+    clock: 'restart',
+    target: { highestEpoch: Math.max(highest, e.target.highestEpoch) },
+  });
+}
+
+/** A promotion backwards: the same passage with the two sides changed over, under the next epoch. */
+function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passage {
+  const { subject, launch } = passage.successor;
+  const running: Running | null = launch.step === 'observed' || launch.step === 'current' ? launch : null;
+  const where = whereabouts(e, passage);
+  const row =
+    where.at === 'granted' || passage.move === null ? (passage.move?.to ?? null) : 'row' in where ? where.row : null;
+  const from = row ?? passage.move?.to ?? null;
+  const epoch = from === null ? null : Math.max(from.epoch, e.target.highestEpoch) + 1;
+  return {
+    direction: 'back',
+    requestId: e.fresh.request,
+    successor: { subject: incumbent, launch: launchOf(incumbent) },
+    spent: [],
+    relaunches: 0,
+    predecessors: running === null ? [] : [bodyOf(subject, running, from?.epoch ?? null)],
+    move: from === null || epoch === null ? null : { from, to: { epoch, activation: incumbent.document.activation } },
+    origin: null,
+    echoed: passage.echoed,
+  };
+}
+
+/** The records that the hot path left out, in one commit; they are durable before the fence clears. */
+function arrived(e: DeployEvidence, state: Handover, plan: Plan, epoch: number | null): Decision {
+  const { reached } = e.marks;
+  const line = (phase: Phase, applies: boolean): Entered => {
+    const atMs = reached[phase];
+    const note = applies ? undefined : 'not-applicable';
+    return { phase, ...(note === undefined ? {} : { note }), ...(atMs === undefined ? {} : { atMs }) };
+  };
+  const entered = [
+    line('write-lease-granted', epoch !== null),
+    line('ready-observed', true),
+    line('route-published', plan.route !== null),
+    line('route-observed', plan.route !== null),
+  ];
+  return { kind: 'persist', state: { ...state, phase: 'route-observed' }, entered, foreignMs: ownActivationMs(e) };
+}
+
+/** From the grant to `active` the program itself was starting. */
+const ownActivationMs = (e: DeployEvidence): number => {
+  const from = e.marks.reached['write-lease-granted'];
+  const to = e.marks.reached['ready-observed'];
+  return from === undefined || to === undefined ? 0 : Math.max(0, to - from);
+};
+
+/** The fence clears and the candidate is admitted in the same commit (I3). */
+function admit(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  state: Handover,
+  epoch: number | null,
+  seen: Confirmation,
+): Decision {
+  const { subject, launch } = state.passage.successor;
+  if (launch.step !== 'current') throw new Error('only a current launch is admitted');
+  const body = bodyOf(subject, launch, epoch);
+  const leaving = state.passage.predecessors;
+  const { incarnation, revision } = subject;
+  return {
+    kind: 'persist',
+    state: { phase: 'draining', admitted: body, leaving },
+    entered: [
+      { phase: 'fence-cleared' },
+      { phase: 'draining', ...(leaving.length === 0 ? { note: 'nothing leaves' } : {}) },
+    ],
+    clock: 'restart',
+    target: {
+      admitted: { ...body, transaction: tx.id, admittedAt: e.now },
+      stranded: null,
+      takenBy: null,
+    },
+    leaves: 'detach',
+    result: {
+      outcome: 'admitted',
+      incarnation,
+      revision,
+      refusal: null,
+      writeGapMs: writeGapMs(e, state.passage, epoch),
+      ...(seen.report === null ? {} : { requests: seen.report }),
+    },
+  };
+}
+
+/** Last write accepted from the incumbent to first from the candidate; `null` when one of them never wrote. */
+function writeGapMs(e: DeployEvidence, passage: Passage, epoch: number | null): number | null {
+  const first = e.marks.firstWrites[passage.successor.launch.id];
+  const holder = passage.origin?.activation ?? null;
+  if (first === undefined || first.epoch !== epoch || holder === null) return null;
+  const answered = e.answers[`relinquish ${holder} ${passage.requestId}`];
+  if (answered?.outcome.ok !== true) return null;
+  const answer = answered.outcome.value as RelinquishAnswer;
+  if (answer.kind === 'silent' || answer.lastWriteAtMs === null) return null;
+  return Math.max(0, first.atMs - answer.lastWriteAtMs);
+}

@@ -1,0 +1,131 @@
+import type { Refusal } from '@idunn/kernel';
+import type { SealedRelease } from '@idunn/release';
+import type { Launch, Running, Subject } from '../records/body.ts';
+import type { ActivationRecord } from '../records/operation.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { attempt, type Decision, wait } from './decision.ts';
+import { answerTo, type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
+import { because } from './failing.ts';
+import { judgeWord } from './judge-word.ts';
+
+/** How the caller makes a launch's progress durable, and what it does when the launch ends. */
+export interface LaunchFrame {
+  readonly untilMs: number | null;
+  readonly advance: (launch: Launch) => Decision;
+  readonly failed: (why: Refusal) => Decision;
+  /** The process is current and has signed that it warms. */
+  readonly warm: (launch: Running) => Decision;
+}
+
+export const issueRecord = (
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  subject: Subject,
+  id: string,
+): ActivationRecord => ({
+  schema: 'idunn.issued-activation/v1',
+  activation: id,
+  target: tx.target,
+  incarnation: subject.incarnation,
+  release: subject.release,
+  transaction: tx.id,
+  at: e.now,
+});
+
+/** One launch, from its id to its signed `warming`; the same steps for a candidate and for an incumbent that returns. */
+export function decideLaunch(e: DeployEvidence, subject: Subject, launch: Launch, frame: LaunchFrame): Decision {
+  switch (launch.step) {
+    case 'issued':
+      return mint(e, subject, launch, frame);
+    case 'minted':
+      return start(e, subject, launch, frame);
+    case 'observed':
+      return publish(e, launch, frame);
+    case 'current':
+      return awaitWarming(e, subject, launch, frame);
+  }
+}
+
+/** The rows exist before the program can open its stores; the id was durable before the credential is minted (I6). */
+function mint(e: DeployEvidence, subject: Subject, launch: Launch, frame: LaunchFrame): Decision {
+  const plan = planOf(e, subject.plan);
+  const minting = (): Decision =>
+    attempt(
+      e,
+      { kind: 'mint', subject, activation: launch.id },
+      { what: 'the activation and its credential', ...frame },
+      (document) => frame.advance({ step: 'minted', id: launch.id, document }),
+    );
+  if (plan.state === null) return minting();
+  return attempt(e, { kind: 'prepare-lease', plan: subject.plan }, { what: 'the lease rows', ...frame }, minting);
+}
+
+function start(
+  e: DeployEvidence,
+  subject: Subject,
+  launch: Extract<Launch, { step: 'minted' }>,
+  frame: LaunchFrame,
+): Decision {
+  const { found, process } = slotOf(e, launch.id);
+  const effect = { kind: 'start', subject, document: launch.document } as const;
+  const started = answerTo<'start'>(e, effect);
+  // Looked for before it is started: a launch whose record was lost is found, never doubled (I6).
+  if (found.kind === 'unknown') return unseen('the process of the candidate', found.because, frame.untilMs, e);
+  if (found.kind === 'absent') {
+    if (started?.outcome.ok === true) return frame.failed(exited(launch.id));
+    return attempt(e, effect, { what: 'the start of the candidate', ...frame }, () => frame.failed(exited(launch.id)));
+  }
+  if (process.kind === 'absent') return frame.failed(exited(launch.id));
+  if (process.kind === 'unknown') return unseen('the process of the candidate', process.because, frame.untilMs, e);
+  const other = otherBinary(incarnationOf(e, subject.incarnation).release, process.value);
+  if (other !== null) return frame.failed(other);
+  return frame.advance({ ...launch, step: 'observed', handle: found.value, observed: process.value });
+}
+
+/** What runs is what was sealed (I2). */
+function otherBinary(
+  release: SealedRelease,
+  seen: { executable: string; entry: { digest: string } | null },
+): Refusal | null {
+  if (seen.executable !== release.executableDigest) {
+    return because('executable-mismatch', `Seen to run: ${seen.executable}; sealed: ${release.executableDigest}.`);
+  }
+  if ((seen.entry?.digest ?? null) !== (release.entry?.digest ?? null)) {
+    return because('executable-mismatch', `The packaged entry that runs is ${seen.entry?.digest ?? 'none'}.`);
+  }
+  return null;
+}
+
+/** The activation becomes current only after exactly this process was observed (I4). */
+function publish(e: DeployEvidence, launch: Running, frame: LaunchFrame): Decision {
+  return attempt(
+    e,
+    { kind: 'publish-activation', document: launch.document, observed: launch.observed },
+    { what: 'the observer to take the activation as current', ...frame },
+    () => frame.advance({ ...launch, step: 'current' }),
+  );
+}
+
+function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, frame: LaunchFrame): Decision {
+  const { process } = slotOf(e, launch.id);
+  if (process.kind === 'absent') return frame.failed(exited(launch.id));
+  const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null });
+  switch (judged.kind) {
+    case 'wrong':
+      return frame.failed(judged.why);
+    case 'warming':
+    case 'active':
+      return frame.warm(launch);
+    case 'silent':
+      return wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
+        untilMs: frame.untilMs,
+        wakeAtMs: frame.untilMs,
+      });
+  }
+}
+
+export const exited = (id: string): Refusal =>
+  because('candidate-exited', `The process of ${id} ended before it was admitted.`);
+
+const unseen = (what: string, why: string, untilMs: number | null, e: DeployEvidence): Decision =>
+  wait(`${what} cannot be seen: ${why}`, 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + 100 });

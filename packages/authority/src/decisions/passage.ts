@@ -1,0 +1,193 @@
+import type { Refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import type { Phase } from '../model/phase.ts';
+import { phaseRow } from '../model/phase-table.ts';
+import type { Passage, Standing } from '../records/passage.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { endProcess } from './clearing.ts';
+import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
+import { type Decision, tolerate, wait } from './decision.ts';
+import type { Confirmation } from './effects.ts';
+import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { because } from './failing.ts';
+import { decideFence } from './fence.ts';
+import { decideGranted } from './granted.ts';
+import { decideLaunch, exited } from './launch.ts';
+import { readRows } from './rows.ts';
+
+/** What the two directions of a passage do differently. The steps between are one and the same. */
+export interface PassageFrame {
+  readonly tx: TransactionRecord;
+  readonly e: DeployEvidence;
+  readonly passage: Passage;
+  readonly plan: Plan;
+  readonly untilMs: number | null;
+  /** There is no other way to go: whatever fails is ended and launched anew, for ever (I9). */
+  readonly persistent: boolean;
+  /** Makes a changed passage durable; `issued` is the id of a launch that begins with it. */
+  readonly keep: (passage: Passage, more?: { issued?: string; highestEpoch?: number }) => Decision;
+  /** Called when it cannot go on this way. `fenced`: false while nothing has moved and the predecessor may go on. */
+  readonly giveUp: (why: Refusal, fenced: boolean) => Decision;
+  /** Both authorities were seen to name the successor; records must follow before the fence clears. */
+  readonly arrived: (epoch: number | null) => Decision;
+  readonly confirmed: (epoch: number | null, confirmation: Confirmation) => Decision;
+}
+
+/** Where the lease row says that the passage stands. */
+export type Whereabouts =
+  | { readonly at: 'granted'; readonly epoch: number | null }
+  /** The row reads as it did when the move was intended. */
+  | { readonly at: 'before-move'; readonly row: Standing }
+  | { readonly at: 'moving' }
+  /** The successor was relaunched: a new move is to be intended once it warms. */
+  | { readonly at: 'relaunched'; readonly row: Standing | null }
+  | { readonly at: 'unreadable'; readonly detail: string };
+
+/** Once an intent exists, the lease row says where the transaction stands, never the recorded phase (I6). */
+export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {
+  const { launch } = passage.successor;
+  const { move } = passage;
+  if (move === null)
+    return launch.step === 'current' ? { at: 'granted', epoch: null } : { at: 'relaunched', row: null };
+  if (e.rows.kind !== 'seen') {
+    return { at: 'unreadable', detail: e.rows.kind === 'unknown' ? e.rows.because : 'the stores carry no row' };
+  }
+  const reading = readRows(e.rows.value, move);
+  if (reading.kind === 'differing') return { at: 'unreadable', detail: reading.detail };
+  if (reading.kind === 'moving') return { at: 'moving' };
+  const row = reading.standing;
+  const isTo = row.epoch === move.to.epoch && row.activation === move.to.activation;
+  const isFrom = row.epoch === move.from.epoch && row.activation === move.from.activation;
+  if (!isTo && !isFrom) {
+    return { at: 'unreadable', detail: `the row names ${row.activation ?? 'nobody'} at epoch ${row.epoch}` };
+  }
+  if (move.to.activation !== launch.id) return { at: 'relaunched', row };
+  return isTo ? { at: 'granted', epoch: row.epoch } : { at: 'before-move', row };
+}
+
+/** Nothing has moved yet: the row still reads as at the intent, or without state the route has not switched. */
+function isFenced(f: PassageFrame, where: Whereabouts): boolean {
+  const { origin } = f.passage;
+  if (origin === null) {
+    const { route } = f.e;
+    return route.kind !== 'absent' && f.passage.direction === 'forward' && routeSwitched(f);
+  }
+  if (where.at === 'before-move')
+    return !(where.row.epoch === origin.epoch && where.row.activation === origin.activation);
+  if (where.at === 'relaunched' && where.row !== null) {
+    return !(where.row.epoch === origin.epoch && where.row.activation === origin.activation);
+  }
+  return true;
+}
+
+function routeSwitched({ e, plan, passage }: PassageFrame): boolean {
+  if (plan.route === null) return false;
+  if (e.route.kind !== 'seen') return true;
+  const mine = new Set([passage.successor.launch.id, ...passage.spent]);
+  return e.route.value.members.some(({ activation }) => mine.has(activation));
+}
+
+/** The predecessor that could go on if the handover is given up: alive, or not seen to be gone. */
+const predecessorMayLive = ({ e, passage }: PassageFrame): boolean => {
+  const first = passage.predecessors[0];
+  return first === undefined || slotOf(e, first.document.activation).process.kind !== 'absent';
+};
+
+const mayStepBack = (f: PassageFrame, where: Whereabouts): boolean =>
+  f.passage.direction === 'forward' && !isFenced(f, where) && predecessorMayLive(f);
+
+/** A handover in either direction, step by step. The lease row is read first. */
+export function decidePassage(f: PassageFrame): Decision {
+  const where = whereabouts(f.e, f.passage);
+  const reached = furthest(where);
+  return { reached, ...step(f, where) };
+}
+
+const furthest = (where: Whereabouts): Phase => (where.at === 'granted' ? 'write-lease-granted' : 'incumbent-fenced');
+
+function step(f: PassageFrame, where: Whereabouts): Decision {
+  const { e, passage } = f;
+  const { launch } = passage.successor;
+  if (where.at === 'unreadable') {
+    if (isPast(e, f.untilMs)) return f.giveUp(because('lease-row-unexpected', where.detail), true);
+    return wait(`the lease row: ${where.detail}`, 'idunn inspect', {
+      untilMs: f.untilMs,
+      wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+    });
+  }
+  if (isPast(e, f.untilMs)) return f.giveUp(lateness(f, where), !mayStepBack(f, where));
+  if (where.at === 'moving') return decideFence(f);
+  if (where.at === 'relaunched') return relaunching(f, where.row);
+  const { process } = slotOf(e, launch.id);
+  if (process.kind === 'absent') return died(f, where, exited(launch.id));
+  return where.at === 'before-move' ? decideFence(f) : decideGranted(f, where.epoch, (why) => died(f, where, why));
+}
+
+/** Which refusal a passed deadline is, by how far the handover came. */
+function lateness(f: PassageFrame, where: Whereabouts): Refusal {
+  if (where.at !== 'granted') return because('fence-not-proven', 'The incumbent was not fenced by the deadline.');
+  const { reached } = f.e.marks;
+  if (f.plan.state !== null && reached['ready-observed'] === undefined) {
+    return because('candidate-never-active', `It held epoch ${where.epoch ?? 'none'} and was never active under it.`);
+  }
+  if (reached['route-published'] === undefined) {
+    return because('candidate-never-ready', 'No Ready receipt for this activation and epoch arrived.');
+  }
+  const order = phaseRow('route-observed').order;
+  return because('route-not-observed', `The route was not observed by the deadline of phase ${order}.`);
+}
+
+/** Dead or lying between intent and admission: back if nothing moved, else launched anew until the deadline (I6). */
+function died(f: PassageFrame, where: Whereabouts, why: Refusal): Decision {
+  if (mayStepBack(f, where)) return f.giveUp(why, false);
+  if (why.code !== 'candidate-exited' && !f.persistent) return f.giveUp(why, true);
+  const { launch } = f.passage.successor;
+  return endProcess(f.e, { activation: launch.id, graceMs: f.plan.deadlines.stopMs, proven: false }, () =>
+    tolerate(f.e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go', attempts: 1 }, () =>
+      relaunch(f),
+    ),
+  );
+}
+
+/** Waits between relaunches: none before the first, then doubling to a cap. */
+const relaunchDelayMs = (relaunches: number): number =>
+  relaunches === 0 ? 0 : Math.min(100 * 2 ** Math.min(relaunches - 1, 10), 5_000);
+
+function relaunch(f: PassageFrame): Decision {
+  const { e, passage } = f;
+  const { subject, launch } = passage.successor;
+  const startedMs = e.answers[`start ${launch.id}`]?.atMs;
+  const dueMs = startedMs === undefined ? null : startedMs + relaunchDelayMs(passage.relaunches);
+  if (dueMs !== null && e.now.monotonicMs < dueMs) {
+    return wait('the next launch of what holds the lease', 'idunn logs shows why the last one ended', {
+      untilMs: f.untilMs,
+      wakeAtMs: dueMs,
+    });
+  }
+  const id = e.fresh.activation;
+  const next: Passage = {
+    ...passage,
+    successor: { subject, launch: { step: 'issued', id } },
+    spent: [...passage.spent, launch.id].slice(-64),
+    relaunches: passage.relaunches + 1,
+  };
+  return f.keep(next, { issued: id });
+}
+
+function relaunching(f: PassageFrame, row: Standing | null): Decision {
+  const { e, passage } = f;
+  const { subject, launch } = passage.successor;
+  return decideLaunch(e, subject, launch, {
+    untilMs: f.untilMs,
+    failed: (why) => died(f, { at: 'relaunched', row }, why),
+    advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
+    warm: (running) => {
+      if (row === null) return f.keep({ ...passage, successor: { subject, launch: running } });
+      const epoch = Math.max(row.epoch, e.target.highestEpoch) + 1;
+      const move = { from: row, to: { epoch, activation: running.id } };
+      return f.keep({ ...passage, successor: { subject, launch: running }, move }, { highestEpoch: epoch });
+    },
+  });
+}
+
+export const planFor = (e: DeployEvidence, passage: Passage): Plan => planOf(e, passage.successor.subject.plan);

@@ -1,0 +1,147 @@
+import { type Digest, digestJson, type Refusal } from '@idunn/kernel';
+import { deriveExpected, incarnationKey } from '@idunn/readiness';
+import type { Plan, SealedRelease } from '@idunn/release';
+import type { Subject } from '../records/body.ts';
+import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { standsAsAdmitted } from './admitted.ts';
+import { judgeClaim } from './claim.ts';
+import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
+import { attempt, conclude, type Decision, enter, persist, wait } from './decision.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
+import { because, giveUp } from './failing.ts';
+import { readFreeze } from './freeze.ts';
+
+/** How long a deployment of what seems to be admitted waits for the observer's word before it deploys anew. */
+const UNCHANGED_WORD_MS = 5_000;
+
+/** `planned`: the ref becomes an exact plan; whatever can refuse is asked before anything is fetched (F1). */
+export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: string | null): Decision {
+  const untilMs = deadlineMs(tx, 'planned', null);
+  const reject = (why: Refusal): Decision =>
+    conclude(tx.state, 'rejected', { incarnation: null, revision: null, refusal: why });
+  if (isPast(e, untilMs)) return reject(because('phase-deadline', 'No plan could be made in time.'));
+  return attempt(e, { kind: 'plan', ref }, { what: 'the source and its plan', untilMs, failed: reject }, (plan) => {
+    const unfit = unfitness(plan);
+    if (unfit !== null) return reject(unfit);
+    const digest = digestJson(plan);
+    if (e.target.admitted?.plan === digest) {
+      const standing = standsAsAdmitted(e, e.target.admitted);
+      if (standing === 'stands') return unchanged(tx, e);
+      const patienceMs = tx.clock.startedAt.monotonicMs + UNCHANGED_WORD_MS;
+      if (standing === 'unknown' && e.now.monotonicMs < patienceMs) {
+        return wait('the evidence about what is admitted', 'idunn status', {
+          untilMs: patienceMs,
+          wakeAtMs: e.now.monotonicMs + 50,
+        });
+      }
+    }
+    const claim = judgeClaim(tx, e, plan);
+    if (claim.kind === 'refused') return reject(claim.why);
+    if (claim.kind === 'unknown')
+      return wait(claim.because, 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+    return enter(
+      { phase: 'materialized', plan: digest },
+      {
+        entered: [{ phase: 'materialized' }],
+        clock: 'restart',
+        extra: [
+          { kind: 'plan', id: digest, value: { schema: 'idunn.plan-record/v1', digest, target: tx.target, plan } },
+        ],
+      },
+    );
+  });
+}
+
+function unfitness(plan: Plan): Refusal | null {
+  if (plan.rollout !== 'candidate-then-promote') {
+    return because('rollout-unsupported', `The binding of ${plan.target} asks for ${plan.rollout}.`);
+  }
+  if (plan.state !== null && !plan.state.stores.some(({ kind }) => kind === 'sqlite')) {
+    return because('state-without-lease', `The state ${plan.state.stateId} has no sqlite store.`);
+  }
+  return null;
+}
+
+function unchanged(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { incarnation, revision } = e.target.admitted ?? { incarnation: null, revision: null };
+  return conclude(tx.state, 'unchanged', { incarnation, revision, refusal: null });
+}
+
+/** `materialized`: the exact tree lies in the authority's own stage. */
+export function decideMaterialized(tx: TransactionRecord, e: DeployEvidence, state: StateOf<'materialized'>): Decision {
+  const untilMs = deadlineMs(tx, 'materialized', planOf(e, state.plan));
+  const failed = (why: Refusal): Decision => giveUp(e, { subject: null, launch: null }, why);
+  if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The source and its inputs were not there in time.'));
+  const effect = { kind: 'materialize', plan: state.plan } as const;
+  return attempt(e, effect, { what: 'the exact tree and its pinned inputs', untilMs, failed }, ({ fetchMs }) =>
+    enter(
+      { phase: 'sealed', plan: state.plan, subject: null },
+      { entered: [{ phase: 'sealed' }], clock: 'restart', foreignMs: fetchMs },
+    ),
+  );
+}
+
+/** `sealed`: built, digested, installed; the freeze is read before anything about it is published (I8). */
+export function decideSealed(tx: TransactionRecord, e: DeployEvidence, state: StateOf<'sealed'>): Decision {
+  const plan = planOf(e, state.plan);
+  const failed = (why: Refusal): Decision => giveUp(e, { subject: state.subject, launch: null }, why);
+  if (state.subject !== null) return publishing(tx, e, { plan, subject: state.subject });
+  const untilMs = deadlineMs(tx, 'sealed', plan);
+  if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The build was not sealed in time.'));
+  const effect = { kind: 'seal', plan: state.plan } as const;
+  return attempt(e, effect, { what: 'the recipe’s steps and the seal', untilMs, failed }, ({ release, stepsMs }) => {
+    const expected = deriveExpected({ plan, planDigest: state.plan, sealed: release });
+    if (!expected.ok) return failed(expected.refusal);
+    const incarnation = incarnationKey(expected.value);
+    const subject = subjectFrom(release, state.plan, incarnation);
+    return persist(
+      { ...state, subject },
+      {
+        foreignMs: stepsMs,
+        extra: [
+          {
+            kind: 'incarnation',
+            id: incarnation,
+            value: {
+              schema: 'idunn.incarnation/v1',
+              incarnation,
+              target: tx.target,
+              plan: state.plan,
+              expected: expected.value,
+              release,
+              transaction: tx.id,
+              sealedAt: e.now,
+            },
+          },
+        ],
+        target: {
+          retained: [release.release, ...e.target.retained.filter((kept) => kept !== release.release)].slice(0, 64),
+        },
+      },
+    );
+  });
+}
+
+const subjectFrom = (sealed: SealedRelease, plan: Digest, incarnation: Subject['incarnation']): Subject => ({
+  incarnation,
+  plan,
+  release: sealed.release,
+  build: sealed.build,
+  revision: sealed.revision,
+});
+
+/** A build needs no observer; everything that changes the graph does. */
+function publishing(tx: TransactionRecord, e: DeployEvidence, at: { plan: Plan; subject: Subject }): Decision {
+  if (e.observer.kind !== 'seen') {
+    const why = e.observer.kind === 'unknown' ? e.observer.because : 'it is not admitted yet';
+    return wait(`the observer: ${why}`, 'idunn status shows the observer; it is started by itself', {
+      wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+    });
+  }
+  return readFreeze(tx, e, 'sealed', (admitted) =>
+    enter(
+      { phase: 'expected-published', subject: at.subject },
+      { entered: [{ phase: 'expected-published' }], ...admitted, clock: 'restart' },
+    ),
+  );
+}

@@ -1,0 +1,124 @@
+import type { LeaseRows } from '../ports/lease-port.ts';
+import { bodyOf } from '../records/body.ts';
+import type { Standing } from '../records/passage.ts';
+import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { clearAway, endProcess } from './clearing.ts';
+import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
+import type { EffectOf } from './effects.ts';
+import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
+import { issueRecord } from './launch.ts';
+import { decidePassage, planFor } from './passage.ts';
+
+type Returning = StateOf<'returning'>;
+
+/** After the fence and not to be finished: the incumbent gets lease and route back through the same fence. */
+export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state: Returning): Decision {
+  if (state.settled) return leave(tx, e, state);
+  const { passage } = state;
+  if (passage === null) return returnToNobody(e, state);
+  const { subject } = passage.successor;
+  return decidePassage({
+    tx,
+    e,
+    passage,
+    plan: planFor(e, passage),
+    persistent: true,
+    untilMs: null, // What held the lease before is brought back for ever.
+    keep: (next, more = {}) =>
+      persist(
+        { ...state, passage: next },
+        {
+          ...(more.highestEpoch === undefined ? {} : { target: { highestEpoch: more.highestEpoch } }),
+          ...(more.issued === undefined
+            ? {}
+            : { extra: [{ kind: 'activation', id: more.issued, value: issueRecord(tx, e, subject, more.issued) }] }),
+        },
+      ),
+    giveUp: (why) =>
+      state.stuck?.code === why.code
+        ? wait(`the incumbent to come back: ${why.reason}`, why.remedy, { wakeAtMs: e.now.monotonicMs + 1_000 })
+        : persist({ ...state, stuck: why }),
+    arrived: () => persist(state),
+    confirmed: (epoch) => settle(tx, e, state, epoch),
+  });
+}
+
+/** The incumbent is again what lease and route name: admitted as before, under its new epoch and launch. */
+function settle(tx: TransactionRecord, e: DeployEvidence, state: Returning, epoch: number | null): Decision {
+  const successor = state.passage?.successor;
+  if (successor?.launch.step !== 'current') throw new Error('only a current launch is returned to');
+  const body = bodyOf(successor.subject, successor.launch, epoch);
+  const { admitted, stranded } = e.target;
+  const target =
+    stranded !== null
+      ? { stranded: body, takenBy: null }
+      : {
+          admitted: { ...body, transaction: admitted?.transaction ?? tx.id, admittedAt: admitted?.admittedAt ?? e.now },
+          takenBy: null,
+        };
+  return persist({ ...state, settled: true, stuck: null }, { target });
+}
+
+/** A first deployment has nobody to return to: its process goes, and the row ends naming nobody. */
+function returnToNobody(e: DeployEvidence, state: Returning): Decision {
+  const { subject, launch } = state.candidate;
+  const plan = planOf(e, subject.plan);
+  return endProcess(e, { activation: launch.id, graceMs: plan.deadlines.stopMs, proven: plan.state !== null }, () => {
+    if (plan.state === null) return unroute(e, state);
+    if (e.rows.kind !== 'seen') return wait('the lease row', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 200 });
+    const holder = holderOf(e.rows.value);
+    if (holder === null) return unroute(e, state);
+    const effect: EffectOf<'swap'> = {
+      kind: 'swap',
+      plan: subject.plan,
+      move: { from: holder, to: { epoch: holder.epoch + 1, activation: null } },
+      release: null,
+      stateSchema: plan.state.schema,
+      deadlineMs: plan.deadlines.relinquishMs,
+    };
+    const last = answerTo<'swap'>(e, effect);
+    const dueMs = last === undefined ? 0 : last.atMs + retryDelayMs(last.attempts);
+    if (e.now.monotonicMs >= dueMs) return act(effect);
+    return wait('the lease row to name nobody', 'idunn doctor', { wakeAtMs: dueMs });
+  });
+}
+
+/** The one that some row still names. */
+function holderOf(rows: LeaseRows): Standing | null {
+  const row = Object.values(rows).find(({ activation }) => activation !== null);
+  return row === undefined ? null : { epoch: row.epoch, activation: row.activation };
+}
+
+function unroute(e: DeployEvidence, state: Returning): Decision {
+  const settled = persist({ ...state, settled: true, stuck: null }, { target: { takenBy: null } });
+  const plan = planOf(e, state.candidate.subject.plan);
+  const mine = new Set([state.candidate.launch.id, ...state.candidate.spent]);
+  const routed = e.route.kind === 'seen' && e.route.value.members.some(({ activation }) => mine.has(activation));
+  if (plan.route === null || !routed) return settled;
+  const patience = {
+    untilMs: null,
+    failed: () => wait('the proxy', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 500 }),
+  };
+  const stage = { kind: 'stage-route', plan: state.candidate.subject.plan, members: [] } as const;
+  return attempt(e, stage, { what: 'the proxy to validate an empty route', ...patience }, (staged) =>
+    attempt(
+      e,
+      { kind: 'publish-route', staged },
+      { what: 'the proxy to publish an empty route', ...patience },
+      () => settled,
+    ),
+  );
+}
+
+/** The candidate is stopped and its records withdrawn; only then is the transaction over (F15, F16). */
+function leave(tx: TransactionRecord, e: DeployEvidence, state: Returning): Decision {
+  const { subject, launch } = state.candidate;
+  const incumbent = e.target.stranded ?? e.target.admitted;
+  return clearAway(e, { subject, activation: launch.id, incumbent }, () =>
+    conclude(tx.state, 'rolled-back', {
+      incarnation: incumbent?.incarnation ?? null,
+      revision: incumbent?.revision ?? null,
+      refusal: state.why,
+    }),
+  );
+}

@@ -1,0 +1,196 @@
+import type { Plan } from '@idunn/release';
+import { type Body, type Running } from '../records/body.ts';
+import type { Passage, Standing } from '../records/passage.ts';
+import { DRAINING_LIMIT } from '../records/target.ts';
+import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { judgeClaim } from './claim.ts';
+import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
+import { attempt, type Decision, enter, tolerate, wait } from './decision.ts';
+import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { because, giveUp } from './failing.ts';
+import { readFreeze } from './freeze.ts';
+import { judgeWord } from './judge-word.ts';
+import { exited } from './launch.ts';
+import { memberOf } from './member.ts';
+import { readRows } from './rows.ts';
+
+/** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
+export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
+  [e.target.stranded, e.target.admitted].filter((body) => body !== null);
+
+interface Warming {
+  readonly tx: TransactionRecord;
+  readonly e: DeployEvidence;
+  readonly state: StateOf<'warming'>;
+  readonly launch: Running;
+  readonly plan: Plan;
+  readonly untilMs: number | null;
+  readonly failed: (why: Parameters<typeof giveUp>[2]) => Decision;
+}
+
+/** `warming`: everything is prepared while the incumbent serves; then one durable intent begins the handover. */
+export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: StateOf<'warming'>): Decision {
+  const { subject, launch } = state;
+  if (launch.step !== 'current') throw new Error('a candidate warms only once its activation is current');
+  const plan = planOf(e, subject.plan);
+  const untilMs = deadlineMs(tx, 'warming', plan);
+  const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
+  const at: Warming = { tx, e, state, launch, plan, untilMs, failed };
+  if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The handover could not be prepared in time.'));
+  const { process } = slotOf(e, launch.id);
+  if (process.kind === 'absent') return failed(exited(launch.id));
+  if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
+  const judged = judgeWord(e, plan, launch.id, { granted: null });
+  if (judged.kind === 'wrong') return failed(judged.why);
+  if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
+  return stageRoute(at, () => (plan.state === null ? intend(at, null) : prepareState(at)));
+}
+
+/** The proposed route is rendered and validated before either authority moves (F26). */
+function stageRoute(at: Warming, then: () => Decision): Decision {
+  const { e, state, plan, launch } = at;
+  if (plan.route === null) return then();
+  const members = [memberOf(state.subject, launch.document)];
+  const effect = { kind: 'stage-route', plan: state.subject.plan, members } as const;
+  return attempt(e, effect, { what: 'the proxy to validate the proposed route', ...at }, then);
+}
+
+interface Lease {
+  readonly row: Standing;
+  readonly epoch: number;
+  readonly echoed: readonly string[];
+  readonly takenOver: boolean;
+}
+
+function prepareState(at: Warming): Decision {
+  const { tx, e, plan, launch, failed } = at;
+  const claim = judgeClaim(tx, e, plan);
+  if (claim.kind === 'refused') return failed(claim.why);
+  if (claim.kind === 'unknown') return lookAgain(at, claim.because);
+  if (e.rows.kind !== 'seen') {
+    return lookAgain(
+      at,
+      e.rows.kind === 'unknown' ? `the lease rows cannot be read: ${e.rows.because}` : 'the lease rows',
+    );
+  }
+  const rows = readRows(e.rows.value, null);
+  if (rows.kind !== 'uniform') return failed(because('lease-row-unexpected', 'The stores name different holders.'));
+  const row = rows.standing;
+  if (row.activation === launch.id) {
+    return failed(because('wrote-before-lease', `The row names ${launch.id}, which nobody granted.`));
+  }
+  const stranger = strangerHolds(at, row, claim.takenOver);
+  if (stranger !== null) return stranger;
+  const epoch = Math.max(row.epoch, claim.highestEpoch, e.target.highestEpoch) + 1;
+  return openChannels(at, row, () =>
+    echoes(at, row, (echoed) => intend(at, { row, epoch, echoed, takenOver: claim.takenOver })),
+  );
+}
+
+/** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
+function strangerHolds(at: Warming, row: Standing, takenOver: boolean): Decision | null {
+  const { e } = at;
+  if (row.activation === null || takenOver) return null;
+  if (incumbentsOf(e).some(({ document }) => document.activation === row.activation)) return null;
+  if (e.holder.issued && e.holder.found.kind === 'absent') return null;
+  const who = e.holder.issued ? 'an earlier launch that is not seen gone' : 'an activation that nobody here issued';
+  return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`);
+}
+
+/** The lease connections of both sides; only the candidate's must stand. */
+function openChannels(at: Warming, row: Standing, then: () => Decision): Decision {
+  const { e, launch } = at;
+  const opened = (): Decision => {
+    const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
+    if (incumbent === undefined || slotOf(e, incumbent.document.activation).process.kind === 'absent') return then();
+    return tolerate(
+      e,
+      { kind: 'open-channel', handle: incumbent.handle },
+      { what: 'the incumbent’s lease connection', attempts: 3 },
+      then,
+    );
+  };
+  return attempt(
+    e,
+    { kind: 'open-channel', handle: launch.handle },
+    { what: 'the candidate’s lease connection', ...at },
+    opened,
+  );
+}
+
+/** Both sides read a nonce back through their own connections: the proof that they write to the database we fence. */
+function echoes(at: Warming, row: Standing, then: (echoed: readonly string[]) => Decision): Decision {
+  const { e, state, launch } = at;
+  const plan = state.subject.plan;
+  const written = e.answers['write-nonce']?.effect;
+  const nonce = written?.kind === 'write-nonce' ? written.nonce : e.fresh.nonce;
+  const echo = (activation: string, next: (echoed: boolean) => Decision): Decision =>
+    tolerate(
+      e,
+      { kind: 'echo', plan, activation, nonce },
+      { what: `the echo of ${activation}`, attempts: 1 },
+      (value) => next(value === true),
+    );
+  return attempt(e, { kind: 'write-nonce', plan, nonce }, { what: 'the nonce beside the lease rows', ...at }, () =>
+    echo(launch.id, (candidate) => {
+      const mine = candidate ? [launch.id] : [];
+      const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
+      if (incumbent === undefined) return then(mine);
+      const id = incumbent.document.activation;
+      if (slotOf(e, id).process.kind === 'absent') return then(mine);
+      return echo(id, (theirs) => then(theirs ? [...mine, id] : mine));
+    }),
+  );
+}
+
+/** Freeze, claim, take and intent: one compare-and-swap, after which the lease row says where the handover stands. */
+function intend(at: Warming, lease: Lease | null): Decision {
+  const { tx, e, state, plan, launch } = at;
+  if (e.target.draining.length >= DRAINING_LIMIT) {
+    return lookAgain(at, `${e.target.draining.length} earlier processes that are still leaving`);
+  }
+  if (e.target.takenBy !== null && e.target.takenBy !== tx.id)
+    return lookAgain(at, `${e.target.takenBy}, which owns the target`);
+  const passage: Passage = {
+    direction: 'forward',
+    requestId: e.fresh.request,
+    successor: { subject: state.subject, launch },
+    spent: [],
+    relaunches: 0,
+    predecessors: incumbentsOf(e),
+    move: lease === null ? null : { from: lease.row, to: { epoch: lease.epoch, activation: launch.id } },
+    origin: lease?.row ?? null,
+    echoed: lease?.echoed ?? [],
+  };
+  return readFreeze(tx, e, 'warming', (read) => {
+    const intent = enter(
+      { phase: 'incumbent-fenced', passage, stuck: null },
+      {
+        entered: [
+          plan.state === null ? { phase: 'incumbent-fenced', note: 'not-applicable' } : { phase: 'incumbent-fenced' },
+        ],
+        ...read,
+        clock: 'restart',
+        target: { takenBy: tx.id, highestEpoch: lease?.epoch ?? e.target.highestEpoch },
+        ...(lease?.takenOver === true ? { extra: [{ kind: 'takeover' as const, id: tx.target, value: null }] } : {}),
+      },
+    );
+    if (lease === null || plan.state === null) return intent;
+    const { fleet, target, state: contract } = plan;
+    const claim = {
+      schema: 'idunn.owner-claim/v1',
+      fleet,
+      target,
+      stateId: contract.stateId,
+      highestEpoch: lease.epoch,
+    } as const;
+    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
+    return attempt(e, effect, { what: 'the owner claim beside the state', ...at }, () => intent);
+  });
+}
+
+const lookAgain = ({ e, untilMs }: Warming, what: string): Decision =>
+  wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
+    untilMs,
+    wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+  });

@@ -1,0 +1,405 @@
+import { type Code, type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
+import { type Answered, type Effect, effectKey, isLong } from '../decisions/effects.ts';
+import type { DeployEvidence } from '../decisions/evidence.ts';
+import type { Phase } from '../model/phase.ts';
+import type { SwapAnswer } from '../ports/lease-port.ts';
+import { keyOf } from '../records/kinds.ts';
+import type { TargetRecord } from '../records/target.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { EngineEvent } from './api.ts';
+import { applyPersist } from './apply.ts';
+import type { EngineCore } from './core.ts';
+import { type Held, put } from './journal.ts';
+import { Lane, type Readings } from './lane.ts';
+import { perform } from './perform.ts';
+import { isoAt, noteOf, phaseEvents } from './show.ts';
+import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
+
+/** Steps that one wake may take before the actor yields to others; nothing legitimate needs as many. */
+const STEPS_PER_WAKE = 256;
+/** How long a reading before the handover counts as fresh. */
+const FRESH_MS = 100;
+/** Wait after the store could not be read or written. */
+const STORE_PAUSE_MS = 500;
+
+/**
+ * Runs the transactions of one target: one at the head of its queue and those whose displaced processes still leave. Serial
+ * per target, woken by events; an effect never holds up another target.
+ */
+export class TargetActor {
+  readonly target: string;
+  readonly #core: EngineCore;
+  record: Held<TargetRecord> | null = null;
+  readonly lanes = new Map<string, Lane>();
+  readonly firstWrites: Record<string, { epoch: number; atMs: number }> = {};
+  readonly incidents = new Map<string, { readonly code: Code; readonly detail: string; readonly since: Moment }>();
+  #stale = true;
+  #awake = false;
+  #turning: Promise<void> | null = null;
+
+  constructor(core: EngineCore, target: string) {
+    this.#core = core;
+    this.target = target;
+  }
+
+  /** Something happened that this target may have to act on. */
+  wake(): void {
+    this.#awake = true;
+    if (this.#turning !== null || this.#core.stopped) return;
+    this.#turning = this.#run().finally(() => {
+      this.#turning = null;
+      if (this.#awake) this.wake();
+    });
+  }
+
+  /** The queue was changed by a command. */
+  invalidate(): void {
+    this.#stale = true;
+    this.wake();
+  }
+
+  doubt(): void {
+    for (const lane of this.lanes.values()) lane.doubt();
+    this.wake();
+  }
+
+  /** Resolves when the step at hand has ended. */
+  async settled(): Promise<void> {
+    await this.#turning;
+  }
+
+  /** The proxy has no open request towards an incarnation that left: its drain need not be asked again (F25). */
+  drained(incarnation: string): void {
+    for (const lane of this.lanes.values()) {
+      const key = `open-requests ${incarnation}`;
+      const known = lane.answers.get(key);
+      if (known !== undefined) lane.remember(key, { ...known, outcome: ok(0) });
+    }
+    this.wake();
+  }
+
+  /** Death is to arrive as an event for every process that a transaction launched before this engine began. */
+  watchLaunches(): void {
+    for (const { tx } of this.lanes.values()) {
+      const { state } = tx;
+      const launch = 'passage' in state ? state.passage?.successor.launch : 'launch' in state ? state.launch : null;
+      if (launch?.step === 'observed' || launch?.step === 'current') this.#core.ports.workload.watch(launch.handle);
+    }
+  }
+
+  abortAll(): void {
+    for (const lane of this.lanes.values()) {
+      lane.running?.abort.abort();
+      lane.clearTimer();
+    }
+  }
+
+  raise(code: Code, detail: string): void {
+    if (this.incidents.get(code)?.detail === detail) return;
+    const since = this.incidents.get(code)?.since ?? moment(this.#core.ports.clock);
+    this.incidents.set(code, { code, detail, since });
+  }
+
+  async #run(): Promise<void> {
+    for (let steps = 0; this.#awake && steps < STEPS_PER_WAKE && !this.#core.stopped; steps += 1) {
+      this.#awake = false;
+      try {
+        if (this.#stale) await this.load();
+        for (const lane of this.#inOrder()) await this.#turn(lane);
+        this.incidents.delete('store-fault');
+      } catch (fault) {
+        this.#pause(fault);
+        return;
+      }
+    }
+  }
+
+  /** A store that cannot be read or written is loud, and nothing is acted on until it can (F28). */
+  #pause(fault: unknown): void {
+    const told = fault instanceof Error ? fault.message : String(fault);
+    this.raise(fault instanceof StoreFault ? 'store-fault' : 'driver-fault', told);
+    this.#stale = true;
+    this.#awake = false;
+    this.#core.ports.timers.after(STORE_PAUSE_MS, () => this.wake());
+  }
+
+  /** The records as they are now; lanes keep their memory, records that changed are taken anew. */
+  async load(): Promise<void> {
+    this.#stale = false;
+    this.record = await this.#core.journal.read('target', this.target);
+    const target = this.record?.value;
+    if (target === undefined) return;
+    const wanted = [target.queue[0], ...target.draining].filter((id) => id !== undefined);
+    for (const id of this.lanes.keys()) if (!wanted.includes(id)) this.#drop(id);
+    for (const id of wanted) {
+      const held = await this.#core.journal.read('transaction', id);
+      if (held === null) throw new Error(`the transaction ${id} of ${this.target} is not recorded`);
+      const lane = this.lanes.get(id);
+      if (lane === undefined) this.lanes.set(id, new Lane(held.value, held.generation));
+      else if (lane.generation !== held.generation) {
+        lane.tx = held.value;
+        lane.generation = held.generation;
+        lane.doubt();
+      }
+    }
+  }
+
+  #drop(id: string): void {
+    const lane = this.lanes.get(id);
+    lane?.clearTimer();
+    lane?.running?.abort.abort();
+    this.lanes.delete(id);
+  }
+
+  #inOrder(): readonly Lane[] {
+    const target = this.record?.value;
+    if (target === undefined) return [];
+    const ids = [target.queue[0], ...target.draining].filter((id) => id !== undefined);
+    return ids.map((id) => this.lanes.get(id)).filter((lane) => lane !== undefined);
+  }
+
+  async #turn(lane: Lane): Promise<void> {
+    if (lane.tx.ended || (lane.running !== null && !lane.running.long)) return;
+    const evidence = await this.#evidence(lane);
+    if (this.#core.stopped || this.#stale || evidence === null) return this.#again();
+    const decision = this.#core.decide(lane.tx, evidence);
+    this.#reach(lane, decision, evidence.now);
+    switch (decision.kind) {
+      case 'persist':
+        return this.#persist(lane, decision);
+      case 'act':
+        return this.#act(lane, decision);
+      case 'wait':
+        return this.#wait(lane, decision);
+    }
+  }
+
+  #again(): void {
+    this.#awake = true;
+  }
+
+  async #evidence(lane: Lane): Promise<DeployEvidence | null> {
+    const { core, record } = { core: this.#core, record: this.record };
+    if (record === null) return null;
+    const target = record.value;
+    const shelf = await core.library.shelf(lane.tx, target);
+    const plan = planAtHand(lane, shelf.plans);
+    const context = core.witness;
+    const readings = await this.#readings(lane, target, plan);
+    const stop = await freezeAnd(context, lane.tx);
+    return {
+      ...readings,
+      ...stop,
+      now: moment(core.ports.clock),
+      fresh: core.fresh(),
+      target,
+      plans: shelf.plans,
+      incarnations: shelf.incarnations,
+      answers: Object.fromEntries(lane.answers),
+      marks: lane.marks({ ...this.firstWrites }),
+      running: lane.running?.key ?? null,
+      slots: words(context, lane, target, readings),
+    };
+  }
+
+  /** What was read is taken again when something put it in doubt, and before the handover after a moment in any case. */
+  async #readings(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
+    const { reads, each } = readingsOf(lane.tx);
+    if (reads.length === 0) return NOTHING_READ;
+    const atMs = this.#core.ports.clock.monotonicMs();
+    const known = lane.readings;
+    if (known !== null && !(each && atMs - lane.readAtMs > FRESH_MS)) return known;
+    const readings = await read(this.#core.witness, lane, target, plan, reads);
+    lane.readings = readings;
+    lane.readAtMs = atMs;
+    return readings;
+  }
+
+  /** Phases of the handover are shown as they are seen to hold, and recorded after the hot path. */
+  #reach(lane: Lane, decision: Decision, now: Moment): void {
+    const { reached } = decision;
+    if (reached === undefined || lane.tx.state.phase === 'returning') return;
+    const from = HANDOVER.indexOf(reached);
+    for (const phase of HANDOVER.slice(0, from + 1)) {
+      if (lane.reached[phase] !== undefined) continue;
+      lane.reached[phase] = now.monotonicMs;
+      if (phase !== 'incumbent-fenced') {
+        this.#emit(lane.tx.id, now, { event: 'phase', phase, tookMs: null, note: null });
+      }
+    }
+  }
+
+  async #persist(lane: Lane, decision: Persist): Promise<void> {
+    const record = this.record;
+    if (record === null) return;
+    const now = moment(this.#core.ports.clock);
+    const applied = applyPersist(lane.tx, record.value, decision, now);
+    const mutations: Mutation[] = [
+      put('transaction', lane.tx.id, applied.tx, lane.generation),
+      put('target', this.target, applied.target, record.generation),
+      ...(decision.extra ?? []).map(({ kind, id, value }) => ({
+        ...put(kind, id, null),
+        key: keyOf(kind, id),
+        next: value as Mutation['next'],
+      })),
+    ];
+    const result = await this.#core.journal.commit(mutations, applied.history);
+    if (result.kind === 'unknown') throw new StoreFault('store-write-failed', result.because);
+    if (result.kind === 'conflict') {
+      this.#stale = true;
+      return this.#again();
+    }
+    const before = lane.tx;
+    if (before.state.phase !== applied.tx.state.phase && !isHandover(applied.tx.state.phase)) lane.doubt();
+    lane.tx = applied.tx;
+    lane.generation = result.generations[0] ?? lane.generation;
+    this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
+    this.#setWait(lane, null);
+    if (lane.running?.long === true && before.state.phase !== applied.tx.state.phase) {
+      lane.running.abort.abort();
+      lane.running = null;
+    }
+    this.#tell(lane, before, decision, now);
+    if (applied.tx.ended) this.#drop(lane.tx.id);
+    if (decision.leaves !== undefined) {
+      this.#stale = true;
+      this.#core.concluded(this.target);
+    }
+    this.#again();
+  }
+
+  #tell(lane: Lane, before: TransactionRecord, decision: Persist, now: Moment): void {
+    const shown = Object.keys(lane.reached);
+    for (const event of phaseEvents(before, lane.tx, decision.entered, shown)) this.#emit(lane.tx.id, now, event);
+    if (decision.result !== undefined && lane.tx.result !== null) {
+      this.#emit(lane.tx.id, now, { event: 'outcome', ...lane.tx.result });
+    }
+    if (lane.tx.ended) this.incidents.delete('operator-required');
+    const { state } = lane.tx;
+    if ('stuck' in state && state.stuck !== null)
+      this.raise('operator-required', `${lane.tx.id}: ${state.stuck.reason}`);
+    else this.incidents.delete('operator-required');
+    if (decision.target?.admitted !== undefined) this.incidents.delete('admitted-process-lost');
+  }
+
+  #act(lane: Lane, { effect }: Act): void {
+    const key = effectKey(effect);
+    const abort = new AbortController();
+    lane.running = { key, long: isLong(effect.kind), abort };
+    const attempts = (lane.answers.get(key)?.attempts ?? 0) + 1;
+    void this.#perform(lane, effect, key, abort, attempts);
+    if (isLong(effect.kind)) this.#again();
+  }
+
+  async #perform(lane: Lane, effect: Effect, key: string, abort: AbortController, attempts: number): Promise<void> {
+    const { ports, library } = this.#core;
+    const progress = (note: { step: string; text: string }): void =>
+      this.#emit(lane.tx.id, moment(ports.clock), { event: 'progress', ...note });
+    const context = {
+      ports,
+      library,
+      target: this.target,
+      signal: abort.signal,
+      progress,
+      takenPorts: this.#core.takenPorts,
+    };
+    const outcome = await this.#core.building(effect.kind, () => perform(context, effect));
+    if (this.#core.stopped || lane.running?.key !== key || lane.running.abort !== abort) return;
+    lane.running = null;
+    lane.remember(key, { effect, outcome, atMs: ports.clock.monotonicMs(), attempts });
+    if (changesTheWorld(effect, { outcome })) lane.doubt();
+    else if (effect.kind === 'swap') moveInReadings(lane, effect);
+    this.wake();
+  }
+
+  #wait(lane: Lane, decision: Wait): void {
+    this.#setWait(lane, decision);
+    lane.clearTimer();
+    const due = [decision.wakeAtMs, decision.untilMs].filter((atMs) => atMs !== null);
+    if (due.length === 0) return;
+    const delayMs = Math.max(1, Math.min(...due) - this.#core.ports.clock.monotonicMs());
+    lane.cancelTimer = this.#core.ports.timers.after(delayMs, () => {
+      lane.cancelTimer = null;
+      lane.doubt();
+      this.wake();
+    });
+  }
+
+  #setWait(lane: Lane, decision: Wait | null): void {
+    const before = lane.waiting;
+    if (decision === null) lane.clearTimer();
+    if (before?.wait.what === decision?.what) {
+      if (before !== null && decision !== null) lane.waiting = { wait: decision, since: before.since };
+      return;
+    }
+    const now = moment(this.#core.ports.clock);
+    lane.waiting = decision === null ? null : { wait: decision, since: now };
+    this.#emit(lane.tx.id, now, { event: 'wait', wait: lane.waiting === null ? null : noteOf(lane.waiting, now) });
+  }
+
+  #emit(transaction: string, now: Moment, event: DistributiveOmit<EngineEvent, 'at' | 'target' | 'transaction'>): void {
+    this.#core.emit({ at: isoAt(now), target: this.target, transaction, ...event });
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+const HANDOVER: readonly Phase[] = [
+  'incumbent-fenced',
+  'write-lease-granted',
+  'ready-observed',
+  'route-published',
+  'route-observed',
+];
+
+/** The readings of `warming` are those that the intent rests on; the handover goes on with them. */
+const isHandover = (phase: string): boolean => HANDOVER.some((one) => one === phase);
+
+/** The plan of the state, or in `planned` the one that was just compiled. */
+function planAtHand(lane: Lane, plans: DeployEvidence['plans']): Plan | null {
+  const { state } = lane.tx;
+  if (state.phase === 'planned') {
+    const answer = lane.answers.get('plan');
+    return answer?.outcome.ok === true ? (answer.outcome.value as Plan) : null;
+  }
+  if ('plan' in state) return plans[state.plan] ?? null;
+  if ('passage' in state && state.passage !== null) return plans[state.passage.successor.subject.plan] ?? null;
+  if (state.phase === 'returning') return plans[state.candidate.subject.plan] ?? null;
+  if ('subject' in state && state.subject !== null) return plans[state.subject.plan] ?? null;
+  return null;
+}
+
+const QUIET: ReadonlySet<Effect['kind']> = new Set([
+  'hold-route',
+  'relinquish',
+  'grant',
+  'publish-route',
+  'observe-route',
+  'stage-route',
+  'open-channel',
+  'write-nonce',
+  'echo',
+  'write-claim',
+  'confirm',
+]);
+
+/** Whether what was read before may no longer hold. An uncertain answer always means that (F8). */
+function changesTheWorld(effect: Effect, { outcome }: Pick<Answered, 'outcome'>): boolean {
+  if (!outcome.ok) return true;
+  if (effect.kind === 'swap') return (outcome.value as SwapAnswer).kind !== 'swapped';
+  return !QUIET.has(effect.kind);
+}
+
+/** Our own committed move is what the rows read; they are read again by themselves before the fence clears. */
+function moveInReadings(lane: Lane, effect: Extract<Effect, { kind: 'swap' }>): void {
+  const readings = lane.readings;
+  if (readings === null || readings.rows.kind !== 'seen') return lane.doubt();
+  const { to } = effect.move;
+  const rows = Object.entries(readings.rows.value).map(([store, row]) => [
+    store,
+    { ...row, ...to, release: effect.release, stateSchema: effect.stateSchema },
+  ]);
+  lane.readings = { ...readings, rows: { kind: 'seen', value: Object.fromEntries(rows) } };
+}

@@ -1,0 +1,39 @@
+import type { Body } from '../records/body.ts';
+import type { TargetActor } from './actor.ts';
+import type { EngineCore } from './core.ts';
+
+/** Wait before a process that could not be looked at is looked at again. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Takes up what runs: found by its handle, watched, its lease connection opened anew. What is gone or cannot be judged is
+ * held with an incident (I6, I10). Answers whether everything could be judged.
+ */
+export async function adopt(core: EngineCore, actor: TargetActor): Promise<boolean> {
+  const target = actor.record?.value;
+  if (target === undefined) return true;
+  const bodies = [target.stranded, target.admitted].filter((body) => body !== null);
+  const judged = await Promise.all(bodies.map((body) => adoptBody(core, actor, body)));
+  const all = judged.every((one) => one);
+  if (!all) core.ports.timers.after(LOOK_AGAIN_MS, () => void adopt(core, actor).catch(() => undefined));
+  return all;
+}
+
+async function adoptBody({ ports }: EngineCore, actor: TargetActor, body: Body): Promise<boolean> {
+  const process = await ports.workload.observe(body.handle, body.release);
+  switch (process.kind) {
+    case 'seen':
+      ports.workload.watch(body.handle);
+      actor.incidents.delete('admitted-unjudged');
+      actor.incidents.delete('admitted-process-lost');
+      if (body.epoch !== null) await ports.channel.open(body.handle);
+      return true;
+    case 'absent':
+      actor.incidents.delete('admitted-unjudged');
+      actor.raise('admitted-process-lost', `${body.document.activation} of ${body.incarnation} is gone`);
+      return true;
+    case 'unknown':
+      actor.raise('admitted-unjudged', `${body.incarnation}: ${process.because}`);
+      return false;
+  }
+}

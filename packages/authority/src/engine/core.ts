@@ -1,0 +1,26 @@
+import type { decide } from '../decisions/decide.ts';
+import type { EffectKind } from '../decisions/effects.ts';
+import type { DeployEvidence } from '../decisions/evidence.ts';
+import type { EnginePorts } from '../ports/engine-ports.ts';
+import type { EngineEvent } from './api.ts';
+import type { Journal } from './journal.ts';
+import type { Library } from './library.ts';
+import type { WitnessContext } from './witness.ts';
+
+/** What every actor shares. */
+export interface EngineCore {
+  readonly ports: EnginePorts;
+  readonly journal: Journal;
+  readonly library: Library;
+  readonly witness: WitnessContext;
+  readonly stopped: boolean;
+  readonly decide: typeof decide;
+  fresh(): DeployEvidence['fresh'];
+  emit(event: EngineEvent): void;
+  /** Ports that living activations of the fleet were promised. */
+  readonly takenPorts: () => readonly number[];
+  /** Runs an effect; builds and the collection of what nobody names keep out of each other's way (F4). */
+  building<T>(kind: EffectKind, work: () => Promise<T>): Promise<T>;
+  /** A transaction of the target left its queue. */
+  concluded(target: string): void;
+}

@@ -1,0 +1,198 @@
+import { moment, type Outcome } from '@idunn/kernel';
+import { decide as decideStep } from '../decisions/decide.ts';
+import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
+import type { ObserverPort } from '../ports/observer-port.ts';
+import { TargetActor } from './actor.ts';
+import { adopt } from './adopt.ts';
+import type { Command, EngineApi, EngineEvent, OperationReceipt } from './api.ts';
+import { BuildGate, releasesToKeep } from './collect.ts';
+import type { EngineCore } from './core.ts';
+import { takeIn } from './intake.ts';
+import { Journal } from './journal.ts';
+import { Library } from './library.ts';
+import { transactionView } from './show.ts';
+import { targetView } from './views.ts';
+
+/**
+ * The engine: load, decide, persist by compare-and-swap, act, observe, persist. Woken by commands, driver events,
+ * presences and due times, per target; nothing scans.
+ *
+ * @example
+ * const engine = createEngine(ports, { fleet: 'home', machine: 'local', observerTarget: 'observer', targets });
+ * await engine.start();
+ * await engine.submit({ kind: 'up', target: 'ghostlight', ref: null, operationId, actor: 'ada', tenant: 'local' });
+ *
+ * `decide` is replaceable for the simulator's broken variants only.
+ */
+export function createEngine(
+  ports: EnginePorts,
+  options: EngineOptions,
+  decide: typeof decideStep = decideStep,
+): EngineApi {
+  const journal = new Journal(ports.store);
+  const library = new Library(journal);
+  const actors = new Map<string, TargetActor>();
+  const listeners = new Set<(event: EngineEvent) => void>();
+  const observers = new Set<ObserverPort>();
+  const gate = new BuildGate();
+  let stopped = false;
+  let linkDown = false;
+
+  const core: EngineCore = {
+    ports,
+    journal,
+    library,
+    witness: { ports, options, journal, linkDown: () => linkDown },
+    get stopped() {
+      return stopped;
+    },
+    decide,
+    fresh: () => ({
+      activation: ports.ids.fresh('act'),
+      nonce: ports.ids.fresh('nonce'),
+      request: ports.ids.fresh('req'),
+    }),
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    takenPorts: () => [...actors.values()].flatMap(portsOf),
+    building: (kind, work) => (kind === 'materialize' || kind === 'seal' ? gate.build(work) : work()),
+    concluded: (target) => {
+      // The observer's admission is what its dependents wait for.
+      if (target === options.observerTarget) for (const actor of actors.values()) actor.wake();
+      if (stopped) return;
+      const idle = async (): Promise<boolean> => ![...actors.values()].some(builds);
+      gate.collectWhenIdle(idle, async () => ports.release.collect(await releasesToKeep(core)));
+    },
+  };
+
+  function actorOf(target: string): TargetActor {
+    const known = actors.get(target);
+    if (known !== undefined) return known;
+    const actor = new TargetActor(core, target);
+    actors.set(target, actor);
+    listenTo(ports.observerFor(target));
+    return actor;
+  }
+
+  function listenTo(observer: ObserverPort): void {
+    if (observers.has(observer)) return;
+    observers.add(observer);
+    observer.subscribe((event) => {
+      if (stopped) return;
+      if (event.kind === 'link') {
+        if (options.observerTarget === null || observer !== ports.observerFor(options.observerTarget)) {
+          linkDown = event.state === 'down';
+        }
+        for (const actor of actors.values()) actor.wake();
+      } else {
+        actors.get(targetIn(event.correlation.incarnation))?.wake();
+      }
+    });
+  }
+
+  ports.workload.subscribe((event) => {
+    if (stopped) return;
+    const actor = actors.get(event.target);
+    if (actor?.record?.value.admitted?.document.activation === event.activation) {
+      actor.raise('admitted-process-lost', `${event.activation} has ended`);
+    }
+    actor?.doubt();
+  });
+  ports.channel.subscribe((event) => {
+    if (stopped) return;
+    const actor = actors.get(event.target);
+    if (actor === undefined) return;
+    if (event.kind === 'first-write') {
+      actor.firstWrites[event.activation] = { epoch: event.epoch, atMs: event.atMs };
+    }
+    if (event.kind === 'closed') {
+      for (const lane of actor.lanes.values()) lane.forgetChannel(event.activation);
+      actor.doubt();
+    }
+    actor.wake();
+  });
+  ports.route.subscribe?.((event) => {
+    if (stopped) return;
+    for (const actor of actors.values()) {
+      if (event.kind === 'link') actor.doubt();
+      else if (event.kind === 'drained') actor.drained(event.incarnation);
+    }
+  });
+
+  return {
+    async start(): Promise<void> {
+      const targets = await journal.all('target');
+      const started = targets.map(async ({ value }) => {
+        const actor = actorOf(value.target);
+        await actor.load();
+        await adopt(core, actor);
+        actor.watchLaunches();
+        actor.wake();
+      });
+      await Promise.all(started);
+    },
+
+    async submit(command: Command): Promise<Outcome<OperationReceipt>> {
+      const taken = await takeIn({ ports, options, journal }, command);
+      if (taken.ok && !taken.value.repeated) {
+        const { transaction, ahead } = taken.value;
+        const at = new Date(ports.clock.wallMs()).toISOString();
+        core.emit({ event: 'queued', at, target: command.target, transaction, ahead: ahead.length });
+        actorOf(command.target).invalidate();
+      }
+      return taken;
+    },
+
+    async target(target) {
+      const known = actors.has(target) || options.targets().includes(target);
+      return known ? targetView(core, actors.get(target) ?? null, target) : null;
+    },
+
+    async targets() {
+      const names = [...new Set([...options.targets(), ...actors.keys()])].sort();
+      return Promise.all(names.map((target) => targetView(core, actors.get(target) ?? null, target)));
+    },
+
+    async transaction(id) {
+      const held = await journal.read('transaction', id);
+      if (held === null) return null;
+      const lane = actors.get(held.value.target)?.lanes.get(id);
+      return transactionView(held.value, lane?.waiting ?? null, moment(ports.clock));
+    },
+
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async stop() {
+      stopped = true;
+      for (const actor of actors.values()) actor.abortAll();
+      await Promise.all([...actors.values()].map((actor) => actor.settled()));
+    },
+  };
+}
+
+const targetIn = (incarnation: string): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
+
+/** Ports of everything that lives or is about to: no two launches of a fleet share one. */
+function portsOf(actor: TargetActor): readonly number[] {
+  const found: number[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, item] of Object.entries(value)) {
+      if (name === 'port' && typeof item === 'number') found.push(item);
+      else visit(item);
+    }
+  };
+  visit([
+    actor.record?.value.admitted,
+    actor.record?.value.stranded,
+    [...actor.lanes.values()].map(({ tx }) => tx.state),
+  ]);
+  return [...new Set(found)];
+}
+
+const builds = (actor: TargetActor): boolean =>
+  [...actor.lanes.values()].some(({ tx }) => tx.state.phase === 'materialized' || tx.state.phase === 'sealed');

@@ -1,0 +1,159 @@
+import { canonicalJson, type Mutation, moment, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
+import type { OperationRecord } from '../records/operation.ts';
+import { QUEUE_LIMIT, type TargetRecord } from '../records/target.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { Command, OperationReceipt } from './api.ts';
+import { type Held, type Journal, put } from './journal.ts';
+
+/** Races with the engine's own progress that one intake sits out before it gives the command back. */
+const INTAKE_ATTEMPTS = 32;
+/** This machine's only instance; others come with `region/`. */
+const INSTANCE = 'local';
+
+export interface IntakeContext {
+  readonly ports: EnginePorts;
+  readonly options: EngineOptions;
+  readonly journal: Journal;
+}
+
+export const blankTarget = (target: string, machine: string): TargetRecord => ({
+  schema: 'idunn.target/v1',
+  target,
+  instance: INSTANCE,
+  machine,
+  admitted: null,
+  stranded: null,
+  takenBy: null,
+  highestEpoch: 0,
+  queue: [],
+  draining: [],
+  retained: [],
+});
+
+/**
+ * Takes a command by one compare-and-swap: receipt, desire, queue and transaction stand together or not at all (F24). A
+ * repeat returns the first receipt; another request under the same id is refused (I12).
+ */
+export async function takeIn(context: IntakeContext, command: Command): Promise<Outcome<OperationReceipt>> {
+  const { options, journal } = context;
+  const known = await journal.read('operation', command.operationId);
+  if (known !== null) return repeated(known, command);
+  if (!options.targets().includes(command.target)) {
+    return refused(refusal('target-not-bound', `No binding of fleet ${options.fleet} names ${command.target}.`));
+  }
+  for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
+    const held = await journal.read('target', command.target);
+    const target = held?.value ?? blankTarget(command.target, options.machine);
+    if (target.queue.length > QUEUE_LIMIT) {
+      return refused(
+        refusal('queue-full', `${target.queue.length} commands are ahead of this one on ${command.target}.`),
+      );
+    }
+    const taken = await accept(context, command, target, held);
+    if (taken !== 'conflict') return taken;
+    const meanwhile = await journal.read('operation', command.operationId);
+    if (meanwhile !== null) return repeated(meanwhile, command);
+  }
+  return refused(refusal('intake-uncertain', `The command ${command.operationId} met ${INTAKE_ATTEMPTS} conflicts.`));
+}
+
+async function accept(
+  { ports, options, journal }: IntakeContext,
+  command: Command,
+  target: TargetRecord,
+  held: Held<TargetRecord> | null,
+): Promise<Outcome<OperationReceipt> | 'conflict'> {
+  const now = moment(ports.clock);
+  const { actor, tenant } = command;
+  const tx: TransactionRecord = {
+    schema: 'idunn.transaction/v1',
+    id: ports.ids.fresh('tx'),
+    target: command.target,
+    instance: INSTANCE,
+    machine: options.machine,
+    operation: command.operationId,
+    actor,
+    tenant,
+    request: requestOf(command),
+    intakeAt: now,
+    begunAt: null,
+    state: { phase: 'queued' },
+    since: now,
+    clock: { startedAt: now, frozenSince: null, pausedMs: 0 },
+    log: [],
+    freezes: [],
+    foreignMs: 0,
+    result: null,
+    ended: false,
+  };
+  const operation: OperationRecord = {
+    schema: 'idunn.operation/v1',
+    operation: command.operationId,
+    target: command.target,
+    actor,
+    tenant,
+    request: tx.request,
+    transaction: tx.id,
+    ahead: await aheadOf(journal, target),
+    at: now,
+  };
+  const mutations: Mutation[] = [
+    put('operation', command.operationId, operation, 'absent'),
+    put('target', command.target, { ...target, queue: [...target.queue, tx.id] }, held?.generation ?? 'absent'),
+    put('transaction', tx.id, tx, 'absent'),
+  ];
+  if (command.kind === 'up') {
+    mutations.push(
+      put('desired', command.target, {
+        schema: 'idunn.desired/v1',
+        target: command.target,
+        desired: 'up',
+        ref: command.ref,
+        operation: command.operationId,
+        actor,
+        tenant,
+        at: now,
+      }),
+    );
+  }
+  const body = { transaction: tx.id, operation: command.operationId, request: { ...tx.request } };
+  const entry = { kind: 'command.accepted', subject: command.target, actor, tenant, atMs: now.wallMs, body };
+  const result = await journal.commit(mutations, [entry]);
+  switch (result.kind) {
+    case 'committed':
+      return ok(receiptOf(operation, result.generations[0] ?? result.stateVersion, false));
+    case 'conflict':
+      return 'conflict';
+    case 'unknown':
+      return refused(refusal('intake-uncertain', result.because));
+  }
+}
+
+const requestOf = (command: Command): OperationRecord['request'] =>
+  command.kind === 'up' ? { kind: 'up', ref: command.ref } : { kind: 'takeover', confirm: command.confirm };
+
+async function aheadOf(journal: Journal, target: TargetRecord): Promise<OperationRecord['ahead']> {
+  const held = await Promise.all(target.queue.map((id) => journal.read('transaction', id)));
+  return held
+    .filter((one) => one !== null)
+    .map(({ value }) => ({ transaction: value.id, actor: value.actor, phase: value.state.phase }));
+}
+
+function repeated({ value, generation }: Held<OperationRecord>, command: Command): Outcome<OperationReceipt> {
+  const asked = canonicalJson({ ...requestOf(command), of: command.target, by: command.actor, tenant: command.tenant });
+  const first = canonicalJson({ ...value.request, of: value.target, by: value.actor, tenant: value.tenant });
+  if (asked === first) return ok(receiptOf(value, generation, true));
+  const id = command.operationId;
+  return refused(refusal('operation-conflict', `The operation ${id} was another request on ${value.target}.`));
+}
+
+const receiptOf = (record: OperationRecord, stateVersion: number, isRepeat: boolean): OperationReceipt => ({
+  operationId: record.operation,
+  target: record.target,
+  kind: record.request.kind,
+  transaction: record.transaction,
+  ahead: record.ahead as OperationReceipt['ahead'],
+  repeated: isRepeat,
+  stateVersion,
+});

@@ -1,0 +1,59 @@
+import type { Moment } from '@idunn/kernel';
+import type { Wait } from '../decisions/decision.ts';
+import type { Answered } from '../decisions/effects.ts';
+import type { DeployEvidence, Marks, Slot } from '../decisions/evidence.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+
+/** Answers that one lane remembers; each names its activation or epoch, the oldest are dropped beyond it. */
+const ANSWERS_LIMIT = 512;
+
+/** What was read while nothing put it in doubt. */
+export type Readings = Pick<DeployEvidence, 'rows' | 'route' | 'claim' | 'consent' | 'holder'> & {
+  readonly processes: Readonly<Record<string, Pick<Slot, 'found' | 'process'>>>;
+};
+
+/** One transaction at work in this process. Everything but the record is memory that a crash may take. */
+export class Lane {
+  tx: TransactionRecord;
+  generation: number;
+  readonly answers = new Map<string, Answered>();
+  readonly reached: Record<string, number> = {};
+  running: { readonly key: string; readonly long: boolean; readonly abort: AbortController } | null = null;
+  readings: Readings | null = null;
+  readAtMs = 0;
+  waiting: { readonly wait: Wait; readonly since: Moment } | null = null;
+  cancelTimer: (() => void) | null = null;
+
+  constructor(tx: TransactionRecord, generation: number) {
+    this.tx = tx;
+    this.generation = generation;
+  }
+
+  remember(key: string, answered: Answered): void {
+    this.answers.delete(key);
+    this.answers.set(key, answered);
+    const oldest = this.answers.keys().next();
+    if (this.answers.size > ANSWERS_LIMIT && oldest.done !== true) this.answers.delete(oldest.value);
+  }
+
+  /** Forgets what was said on a lease connection that has closed: it is opened and granted anew. */
+  forgetChannel(activation: string): void {
+    for (const key of this.answers.keys()) {
+      if (key === `open-channel ${activation}` || key.startsWith(`grant ${activation} `)) this.answers.delete(key);
+    }
+  }
+
+  /** Something may have changed that is not read every time. */
+  doubt(): void {
+    this.readings = null;
+  }
+
+  marks(firstWrites: Marks['firstWrites']): Marks {
+    return { reached: { ...this.reached }, firstWrites };
+  }
+
+  clearTimer(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+  }
+}

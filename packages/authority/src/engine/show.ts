@@ -1,0 +1,80 @@
+import type { Moment } from '@idunn/kernel';
+import type { Entered, Wait } from '../decisions/decision.ts';
+import type { BackPhase, Phase } from '../model/phase.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { EngineEvent, TransactionView, WaitNote } from './api.ts';
+
+/** For people: ISO 8601 of the wall clock. */
+export const isoAt = (at: Moment): string => new Date(at.wallMs).toISOString();
+
+/** A wait as people see it; its deadline is shown on the wall clock of now. */
+export function noteOf(waiting: { readonly wait: Wait; readonly since: Moment }, now: Moment): WaitNote {
+  const { wait, since } = waiting;
+  const until = wait.untilMs === null ? null : new Date(now.wallMs + wait.untilMs - now.monotonicMs).toISOString();
+  return { what: wait.what, since: isoAt(since), until, remedy: wait.remedy };
+}
+
+type PhaseEvent = Omit<Extract<EngineEvent, { event: 'phase' }>, 'at' | 'target' | 'transaction'>;
+
+/** The events of newly entered phases: each that ended with the time it took, each that began without one. */
+export function phaseEvents(
+  before: TransactionRecord,
+  after: TransactionRecord,
+  entered: readonly Entered[],
+  shown: readonly string[],
+): readonly PhaseEvent[] {
+  if (entered.length === 0) return [];
+  const events: PhaseEvent[] = [];
+  const fresh = after.log.slice(-entered.length);
+  const previous = after.log.at(-entered.length - 1);
+  if (previous !== undefined && before.log.length > 0) events.push(ended(previous));
+  fresh.forEach((line, index) => {
+    if (!shown.includes(line.phase))
+      events.push({ event: 'phase', phase: line.phase as Phase, tookMs: null, note: line.note });
+    if (index < fresh.length - 1) events.push(ended(line));
+  });
+  return events;
+}
+
+const ended = ({ phase, tookMs, note }: TransactionRecord['log'][number]): PhaseEvent => ({
+  event: 'phase',
+  phase: phase as Phase,
+  tookMs: tookMs ?? 0,
+  note,
+});
+
+/** One transaction as people see it. */
+export function transactionView(
+  tx: TransactionRecord,
+  waiting: { readonly wait: Wait; readonly since: Moment } | null,
+  now: Moment,
+): TransactionView {
+  const { incarnation, revision } = subjectIn(tx) ?? { incarnation: null, revision: null };
+  return {
+    id: tx.id,
+    kind: tx.request.kind === 'up' ? 'deploy' : 'takeover',
+    target: tx.target,
+    actor: tx.actor,
+    tenant: tx.tenant,
+    phase: tx.state.phase,
+    since: isoAt(tx.since),
+    phases: tx.log.map(({ phase, at, tookMs, note }) => ({
+      phase: phase as Phase | BackPhase,
+      at: isoAt(at),
+      tookMs,
+      note,
+    })),
+    waitingOn: waiting === null ? null : noteOf(waiting, now),
+    incarnation: incarnation ?? tx.result?.incarnation ?? null,
+    revision: revision ?? tx.result?.revision ?? null,
+    freezes: tx.freezes.map(({ phase, record }) => ({ phase: phase as Phase, record })),
+    result: tx.result,
+  };
+}
+
+function subjectIn({ state }: TransactionRecord) {
+  if ('candidate' in state) return state.candidate.subject;
+  if ('passage' in state) return state.passage.successor.subject;
+  if ('admitted' in state) return state.admitted;
+  return 'subject' in state ? state.subject : null;
+}

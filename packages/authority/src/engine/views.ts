@@ -1,0 +1,193 @@
+import { catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
+import type { EnginePorts } from '../ports/engine-ports.ts';
+import type { LeaseRows } from '../ports/lease-port.ts';
+import type { Body, Launch, Subject } from '../records/body.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { TargetActor } from './actor.ts';
+import type { IncarnationView, TargetView } from './api.ts';
+import type { EngineCore } from './core.ts';
+import { isoAt, noteOf } from './show.ts';
+
+/** A target with no record yet: never deployed. */
+function neverRun(target: string): TargetView {
+  return {
+    target,
+    desired: 'down',
+    admitted: null,
+    incarnations: [],
+    lease: null,
+    route: null,
+    static: null,
+    transaction: null,
+    queued: [],
+    continuity: { streak: 0, nextAttemptAt: null },
+    freezes: [],
+    hold: null,
+    incidents: [],
+  };
+}
+
+/** One target from records and live evidence; what cannot be read shows as null with an incident, never as a guess. */
+export async function targetView(core: EngineCore, actor: TargetActor | null, target: string): Promise<TargetView> {
+  const held = actor === null ? null : await core.journal.read('target', target);
+  if (actor === null || held === null) return neverRun(target);
+  const record = held.value;
+  const { ports } = core;
+  const now = moment(ports.clock);
+  const admitted = record.admitted;
+  const desired = await core.journal.read('desired', target);
+  const unread: {
+    code: 'lease-row-unreadable' | 'route-unreadable' | 'freeze-engaged' | 'incumbent-unseen';
+    detail: string;
+  }[] = [];
+  const plan = admitted === null ? null : await core.library.plan(admitted.plan);
+  const state = plan?.state ?? null;
+  const contract = plan?.route ?? null;
+  const [rows, route, freeze, process] = await Promise.all([
+    state === null ? null : ports.lease.read(state),
+    contract === null ? null : ports.route.read(contract.name),
+    ports.freeze.read(target),
+    admitted === null ? null : ports.workload.observe(admitted.handle, admitted.release),
+  ]);
+  if (rows?.kind === 'unknown') unread.push({ code: 'lease-row-unreadable', detail: rows.because });
+  if (route?.kind === 'unknown') unread.push({ code: 'route-unreadable', detail: route.because });
+  if (freeze.kind === 'unknown') unread.push({ code: 'freeze-engaged', detail: freeze.because });
+  if (process?.kind === 'unknown') unread.push({ code: 'incumbent-unseen', detail: process.because });
+  const head = record.queue[0];
+  const lane = head === undefined ? undefined : actor.lanes.get(head);
+  const queued = await Promise.all(record.queue.slice(1).map((id) => core.journal.read('transaction', id)));
+  return {
+    target,
+    desired: desired?.value.desired ?? 'down',
+    admitted:
+      admitted === null
+        ? null
+        : {
+            incarnation: admitted.incarnation,
+            release: admitted.release,
+            build: admitted.build,
+            revision: admitted.revision,
+            activation: admitted.document.activation,
+            processes: process?.kind === 'seen' ? [{ pid: process.value.identity.pid }] : [],
+            admittedAt: isoAt(admitted.admittedAt),
+          },
+    incarnations: incarnations(core, actor, admitted, now),
+    lease: rows === null ? null : leaseOf(rows),
+    route:
+      route?.kind === 'seen' && contract !== null
+        ? {
+            endpoint: `${contract.listen.host}:${contract.listen.port}`,
+            members: route.value.members.map(({ incarnation, backend }) => ({
+              incarnation,
+              backend: `${backend.host}:${backend.port}`,
+            })),
+          }
+        : null,
+    static: null,
+    transaction:
+      lane === undefined
+        ? null
+        : {
+            id: lane.tx.id,
+            kind: lane.tx.request.kind === 'up' ? 'deploy' : 'takeover',
+            phase: lane.tx.state.phase,
+            since: isoAt(lane.tx.since),
+            waitingOn: lane.waiting === null ? null : noteOf(lane.waiting, now),
+          },
+    queued: queued
+      .filter((one) => one !== null)
+      .map(({ value }) => ({ transaction: value.id, actor: value.actor, since: isoAt(value.intakeAt) })),
+    continuity: { streak: 0, nextAttemptAt: null },
+    freezes:
+      freeze.kind === 'seen'
+        ? [
+            {
+              by: freeze.value.by,
+              reason: freeze.value.reason,
+              since: freeze.value.since,
+              clearedBy: freeze.value.clearedBy,
+            },
+          ]
+        : [],
+    hold: null,
+    incidents: [
+      ...[...actor.incidents.values()].map(({ code, detail, since }) => ({ code, detail, since: isoAt(since) })),
+      ...unread.map(({ code, detail }) => ({ code, detail, since: isoAt(now) })),
+    ].map(({ code, detail, since }) => ({ code, subject: target, since, detail, remedy: catalogue[code].remedy })),
+  };
+}
+
+function leaseOf(rows: Evidence<LeaseRows>): TargetView['lease'] {
+  if (rows.kind !== 'seen') return null;
+  const list = Object.values(rows.value);
+  const highest = list.reduce((most, { epoch }) => Math.max(most, epoch), 0);
+  const named = list[0]?.activation ?? null;
+  if (list.length === 0 || highest === 0) return { epoch: 0, activation: null, state: 'none' };
+  if (named === null || !list.every(({ activation }) => activation === named)) {
+    return { epoch: highest, activation: null, state: 'revoked' };
+  }
+  return { epoch: highest, activation: named, state: 'held' };
+}
+
+function incarnations(
+  { ports }: EngineCore,
+  actor: TargetActor,
+  admitted: Body | null,
+  now: Moment,
+): readonly IncarnationView[] {
+  const shown: IncarnationView[] = [];
+  const show = (role: IncarnationView['role'], subject: Subject, activation: string | null): void => {
+    if (shown.some((one) => one.incarnation === subject.incarnation && one.role === role)) return;
+    shown.push(incarnationView(ports, actor.target, role, subject, activation, now));
+  };
+  if (admitted !== null) show('admitted', admitted, admitted.document.activation);
+  for (const { tx } of actor.lanes.values()) {
+    const candidate = candidateOf(tx);
+    if (candidate !== null) show('candidate', candidate.subject, candidate.launch?.id ?? null);
+    if (tx.state.phase === 'draining') {
+      for (const body of tx.state.leaving) show('draining', body, body.document.activation);
+    }
+  }
+  return shown;
+}
+
+function candidateOf({ state }: TransactionRecord): { subject: Subject; launch: Launch | null } | null {
+  if ('candidate' in state) return state.candidate;
+  if ('passage' in state) return state.passage.successor;
+  if (!('subject' in state) || state.subject === null) return null;
+  return { subject: state.subject, launch: 'launch' in state ? state.launch : null };
+}
+
+function incarnationView(
+  ports: EnginePorts,
+  target: string,
+  role: IncarnationView['role'],
+  subject: Subject,
+  activation: string | null,
+  now: Moment,
+): IncarnationView {
+  const { incarnation, release, build, revision } = subject;
+  const word = ports.observerFor(target).read(incarnation);
+  const said =
+    word.kind === 'seen' && (activation === null || word.value.activation === activation) ? word.value : null;
+  const present = said?.present ?? null;
+  const ready = said?.ready ?? null;
+  const observedAt = (ms: number): string => new Date(Number.isFinite(ms) ? ms : now.wallMs).toISOString();
+  return {
+    incarnation,
+    role,
+    expected: { release, build, revision },
+    activation,
+    present:
+      present === null
+        ? null
+        : {
+            state: present.state,
+            sequence: present.sequence,
+            observedAt: observedAt(present.observedAtMs),
+            fresh: present.fresh,
+          },
+    ready: ready === null ? null : { receipt: ready.receipt, observedAt: observedAt(ready.observedAtMs) },
+    disagreements: said?.disagreements ?? [],
+  };
+}

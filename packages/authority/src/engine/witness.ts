@@ -1,0 +1,215 @@
+import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel';
+import type { IncarnationKey } from '@idunn/readiness';
+import type { Plan } from '@idunn/release';
+import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
+import { phaseRow, type Reading } from '../model/phase-table.ts';
+import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
+import type { LeaseRows } from '../ports/lease-port.ts';
+import type { WorkloadHandle } from '../ports/workload-port.ts';
+import type { Body, Launch, Subject } from '../records/body.ts';
+import type { TargetRecord } from '../records/target.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import type { Journal } from './journal.ts';
+import type { Lane, Readings } from './lane.ts';
+
+/** One activation whose evidence may be wanted. */
+interface Witnessed {
+  readonly activation: string;
+  readonly incarnation: IncarnationKey;
+  readonly release: Digest;
+  readonly handle: WorkloadHandle | null;
+  /** Nothing can run yet under an id that was only issued. */
+  readonly mayRun: boolean;
+  readonly role: 'successor' | 'predecessor';
+}
+
+export interface WitnessContext {
+  readonly ports: EnginePorts;
+  readonly options: EngineOptions;
+  readonly journal: Journal;
+  readonly linkDown: () => boolean;
+}
+
+const notRead = unknown('not read');
+export const NOTHING_READ: Readings = {
+  rows: notRead,
+  route: notRead,
+  claim: notRead,
+  consent: null,
+  holder: { issued: false, found: notRead },
+  processes: {},
+};
+
+/** Which readings the state at hand wants, and whether they are taken each time. */
+export function readingsOf(tx: TransactionRecord): { readonly reads: readonly Reading[]; readonly each: boolean } {
+  const { phase } = tx.state;
+  if (phase === 'returning') return { reads: phaseRow('incumbent-fenced').reads, each: false };
+  if (phase === 'queued' || phase === 'aborting') return { reads: [], each: true };
+  const row = phaseRow(phase);
+  return { reads: row.reads, each: row.read === 'always' };
+}
+
+/** Reads the processes, rows, claim and route that a state wants. What is not read stays unknown (I10). */
+export async function read(
+  context: WitnessContext,
+  lane: Lane,
+  target: TargetRecord,
+  plan: Plan | null,
+  reads: readonly Reading[],
+): Promise<Readings> {
+  const { ports, journal } = context;
+  const wants = (reading: Reading): boolean => reads.includes(reading);
+  const state = plan?.state ?? null;
+  const route = plan?.route ?? null;
+  const admitted = wants('admitted');
+  const wanted = witnessed(lane.tx, target).filter(({ role }) => wants(role) || (admitted && role === 'predecessor'));
+  const [rows, claim, served, consent, ...processes] = await Promise.all([
+    state !== null && (wants('rows') || admitted) ? ports.lease.read(state) : notRead,
+    state !== null && wants('claim') ? ports.lease.readClaim(state) : notRead,
+    route !== null && (wants('route') || admitted) ? ports.route.read(route.name) : notRead,
+    state !== null && wants('claim') ? journal.read('takeover', lane.tx.target) : null,
+    ...wanted.map((one) => process(context, lane, one)),
+  ]);
+  return {
+    rows,
+    claim,
+    route: served,
+    consent: consent?.value ?? null,
+    holder: await holder(context, lane, wanted, rows),
+    processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
+  };
+}
+
+async function process(
+  { ports }: WitnessContext,
+  lane: Lane,
+  { activation, release, handle, mayRun }: Witnessed,
+): Promise<Pick<Slot, 'found' | 'process'>> {
+  if (!mayRun) return { found: notRead, process: notRead };
+  const started = lane.answers.get(`start ${activation}`)?.outcome;
+  const known = handle ?? (started?.ok === true ? (started.value as WorkloadHandle) : null);
+  const found: Evidence<WorkloadHandle> =
+    known === null ? await ports.workload.find(lane.tx.target, activation) : seen(known);
+  switch (found.kind) {
+    case 'seen':
+      return { found, process: await ports.workload.observe(found.value, release) };
+    case 'absent':
+      return { found, process: absent };
+    case 'unknown':
+      return { found, process: found };
+  }
+}
+
+/** Who stands behind a row that names none of the processes at hand. */
+async function holder(
+  { ports, journal }: WitnessContext,
+  lane: Lane,
+  known: readonly Witnessed[],
+  rows: Evidence<LeaseRows>,
+): Promise<Readings['holder']> {
+  if (rows.kind !== 'seen') return NOTHING_READ.holder;
+  const named = Object.values(rows.value).find(({ activation }) => activation !== null)?.activation ?? null;
+  if (named === null || known.some(({ activation }) => activation === named)) return { issued: true, found: notRead };
+  const issued = await journal.read('activation', named);
+  if (issued === null || issued.value.target !== lane.tx.target) return { issued: false, found: notRead };
+  return { issued: true, found: await ports.workload.find(lane.tx.target, named) };
+}
+
+/** The live words about every activation that the records name; they are in memory and cost nothing. */
+export function words(
+  { ports }: WitnessContext,
+  lane: Lane,
+  target: TargetRecord,
+  readings: Readings,
+): Readonly<Record<string, Slot>> {
+  const observer = ports.observerFor(lane.tx.target);
+  return Object.fromEntries(
+    witnessed(lane.tx, target).map(({ activation, incarnation }) => [
+      activation,
+      {
+        ...(readings.processes[activation] ?? { found: notRead, process: notRead }),
+        presence: ports.channel.presence(activation),
+        word: observer.read(incarnation),
+      },
+    ]),
+  );
+}
+
+export async function freezeAnd(
+  context: WitnessContext,
+  tx: TransactionRecord,
+): Promise<Pick<DeployEvidence, 'freeze' | 'observer'>> {
+  const { reads } = readingsOf(tx);
+  return {
+    freeze: reads.includes('freeze') ? await context.ports.freeze.read(tx.target) : notRead,
+    observer: reads.includes('observer') ? await observerUp(context, tx.target) : notRead,
+  };
+}
+
+/** Dependents begin nothing that changes the graph before the observer's own target is admitted and reachable. */
+async function observerUp({ options, journal, linkDown }: WitnessContext, target: string): Promise<Evidence<'up'>> {
+  if (options.observerTarget === null || options.observerTarget === target) return seen('up');
+  const record = await journal.read('target', options.observerTarget);
+  if (record === null || record.value.admitted === null) return absent;
+  return linkDown() ? unknown('its link is down') : seen('up');
+}
+
+function witnessed(tx: TransactionRecord, target: TargetRecord): readonly Witnessed[] {
+  const { state } = tx;
+  const standing = [target.stranded, target.admitted].filter((body) => body !== null).map(predecessor);
+  switch (state.phase) {
+    case 'activation-issued':
+    case 'candidate-started':
+    case 'activation-observed':
+    case 'warming':
+      return [successor(state.subject, state.launch), ...standing];
+    case 'incumbent-fenced':
+    case 'write-lease-granted':
+    case 'ready-observed':
+    case 'route-published':
+    case 'route-observed':
+      return [
+        successor(state.passage.successor.subject, state.passage.successor.launch),
+        ...state.passage.predecessors.map(predecessor),
+      ];
+    case 'returning': {
+      const { passage, candidate } = state;
+      if (passage === null) return [successor(candidate.subject, candidate.launch)];
+      return [
+        successor(passage.successor.subject, passage.successor.launch),
+        ...passage.predecessors.map(predecessor),
+        ...(passage.predecessors.length === 0 ? [successor(candidate.subject, candidate.launch)] : []),
+      ];
+    }
+    case 'aborting':
+      return state.subject !== null && state.launch !== null
+        ? [successor(state.subject, state.launch), ...standing]
+        : standing;
+    case 'queued':
+    case 'planned':
+    case 'materialized':
+    case 'sealed':
+    case 'expected-published':
+    case 'draining':
+    case 'complete':
+      return standing;
+  }
+}
+
+const predecessor = (body: Body): Witnessed => ({
+  activation: body.document.activation,
+  incarnation: body.incarnation,
+  release: body.release,
+  handle: body.handle,
+  mayRun: true,
+  role: 'predecessor',
+});
+
+const successor = (subject: Subject, launch: Launch): Witnessed => ({
+  activation: launch.id,
+  incarnation: subject.incarnation,
+  release: subject.release,
+  handle: launch.step === 'observed' || launch.step === 'current' ? launch.handle : null,
+  mayRun: launch.step !== 'issued',
+  role: 'successor',
+});
