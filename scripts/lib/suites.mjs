@@ -1,0 +1,64 @@
+/**
+ * What `npm run verify` runs, in order. A suite is one or more programs by argv, run by the repository's own Node; `tests`
+ * are patterns for Node's test runner. `when` names a file without which the suite has nothing to do yet.
+ *
+ * @typedef {object} Suite
+ * @property {string} name
+ * @property {number} budgetS Seconds that the whole suite may take.
+ * @property {readonly (readonly string[])[]} [programs] Each ends with 0 or fails the suite; counts as one test.
+ * @property {{ folder: string, atOnce: number }[]} [tests] Folders whose `*.test.ts` files are run.
+ * @property {boolean} [proofs] Runs every proof that `proofs/run.ts --list` names, each as one test.
+ * @property {string} [when]
+ */
+
+/** @type {readonly Suite[]} */
+export const SUITES = [
+  {
+    name: 'build',
+    budgetS: 180,
+    programs: [
+      ['tsc', '-b'],
+      ['tsc', '-p', 'tsconfig.tests.json'],
+    ],
+  },
+  {
+    name: 'lint',
+    budgetS: 120,
+    programs: [
+      ['oxlint', '--deny-warnings'],
+      ['biome', 'check', '.'],
+    ],
+  },
+  { name: 'house', budgetS: 60, tests: [{ folder: 'tests/house', atOnce: 2 }] },
+  {
+    name: 'unit',
+    budgetS: 300,
+    tests: [
+      { folder: 'packages', atOnce: 2 },
+      { folder: 'examples', atOnce: 2 },
+      { folder: 'proofs', atOnce: 2 },
+    ],
+  },
+  {
+    name: 'simulate',
+    budgetS: 120,
+    when: 'packages/simulator/src/main.ts',
+    programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts']],
+  },
+  { name: 'end-to-end', budgetS: 300, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
+  { name: 'proofs', budgetS: 300, when: 'proofs/run.ts', proofs: true },
+];
+
+/** Seconds that everything together may take. */
+export const WHOLE_BUDGET_S = 20 * 60;
+
+/**
+ * Debian packages that a suite needs, each with a program that shows whether it is there.
+ *
+ * @type {readonly { package: string, program: string, because: string }[]}
+ */
+export const DEBIAN_PACKAGES = [
+  { package: 'git', program: 'git', because: 'sources are read by git plumbing' },
+  { package: 'util-linux', program: 'prlimit', because: 'the store is starved of file size' },
+  { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },
+];
