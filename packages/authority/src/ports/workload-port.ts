@@ -9,6 +9,8 @@ export interface WorkloadHandle {
   readonly target: string;
   readonly activation: string;
   readonly identity: RuntimeIdentity;
+  /** Digest of argv as it was launched, where the driver knows it: the observed argv is held against it (I2). */
+  readonly argv?: Digest;
 }
 
 export interface MintRequest {

@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type {
+  LaunchRequest,
+  MintRequest,
+  StopAnswer,
+  WorkloadEvent,
+  WorkloadHandle,
+  WorkloadPort,
+} from '@idunn/authority';
+import { type Digest, type Evidence, type Outcome, seen } from '@idunn/kernel';
+import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
+import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
+import { carriersOf } from './carriers.ts';
+import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
+import { FileDigests } from './file-digests.ts';
+import { findProcess } from './find.ts';
+import { ownStandpoint, vital } from './identity.ts';
+import { findPrlimit } from './limits.ts';
+import { redactorFor, tailOf } from './log-file.ts';
+import { LogKeeper, scrubLogs } from './log-keeper.ts';
+import { Mint, readActivation } from './mint.ts';
+import { observeProcess } from './observe.ts';
+import type { ProcessDriverOptions } from './options.ts';
+import { readStat } from './proc.ts';
+import { removeActivation } from './retire.ts';
+import { clearGroups, handleOf, type Machine, startProgram } from './start.ts';
+import { stopTree } from './stop.ts';
+import { readTicket, type Ticket } from './ticket.ts';
+import { DeathWatch } from './watch.ts';
+
+const REPAIR_MS = 5_000;
+const KILL_MS = 5_000;
+const LOG_LOOK_MS = 250;
+
+/** The workload port on plain Linux processes that outlive the daemon. */
+export interface ProcessDriver extends WorkloadPort {
+  /** Processes that carry the activation's id but stand outside its tree. */
+  findOthers(handle: WorkloadHandle): Promise<readonly RuntimeIdentity[]>;
+  /** Where an activation's program listens for the authority. */
+  socketPath(activation: string): string;
+  /** The activation as it was minted, from the authority's own signed record. */
+  activation(activation: string): Promise<Outcome<Activation>>;
+  /** The log's file; its rotated forerunners end in `.1`, `.2`, … Show its text through `redact` only (F30). */
+  logPath(target: string, activation: string): string;
+  redact(activation: string, text: string): Promise<string>;
+  /** Ends watching; nothing that runs is touched. */
+  close(): void;
+}
+
+/**
+ * Makes the driver. Looks at once for a control group hierarchy by trying it, which moves this process in and out of a
+ * probe group.
+ */
+export function createProcessDriver(options: ProcessDriverOptions): ProcessDriver {
+  return new LinuxProcesses(options);
+}
+
+class LinuxProcesses implements ProcessDriver {
+  readonly #options: ProcessDriverOptions;
+  readonly #machine: Machine;
+  readonly #mint: Mint;
+  readonly #deaths: DeathWatch;
+  readonly #logs: LogKeeper;
+  readonly #digests = new FileDigests();
+  readonly #starting = new Map<string, Promise<Outcome<WorkloadHandle>>>();
+
+  constructor(options: ProcessDriverOptions) {
+    this.#options = options;
+    const hierarchies = parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'));
+    const from = ownStandpoint(options.clock.bootId);
+    const room = options.controlGroups === 'never' ? null : findGroupRoom(hierarchies, options.fleet);
+    this.#machine = { from, hierarchies, room, prlimit: findPrlimit() };
+    this.#mint = new Mint(options);
+    this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
+    this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
+  }
+
+  mint(request: MintRequest): Promise<Outcome<Activation>> {
+    return this.#mint.mint(request);
+  }
+
+  start(request: LaunchRequest): Promise<Outcome<WorkloadHandle>> {
+    const { activation } = request.activation;
+    const running = this.#starting.get(activation);
+    if (running !== undefined) return running;
+    const started = startProgram(request, {
+      options: this.#options,
+      machine: this.#machine,
+      files: this.#files(activation),
+      log: this.logPath(request.target, activation),
+      onExit: () => this.#deaths.look(activation),
+    }).finally(() => this.#starting.delete(activation));
+    this.#starting.set(activation, started);
+    return started;
+  }
+
+  async find(target: string, activation: string): Promise<Evidence<WorkloadHandle>> {
+    const files = this.#files(activation);
+    const { from, room } = this.#machine;
+    const expectedGroup = room === null ? null : join(room.path, activation);
+    const found = await findProcess({ activation, files, from, unified: room?.hierarchy ?? null, expectedGroup });
+    return found.kind === 'seen' ? seen(await handleOf(target, activation, found.value.identity, files)) : found;
+  }
+
+  observe(handle: WorkloadHandle, release: Digest): Promise<Evidence<ObservedRuntime>> {
+    return observeProcess(handle, release, this.#files(handle.activation), this.#digests, this.#machine.from);
+  }
+
+  async stop(handle: WorkloadHandle, graceMs: number): Promise<StopAnswer> {
+    const ticket = await this.#ticket(handle.activation);
+    const answer = await stopTree(handle, graceMs, {
+      from: this.#machine.from,
+      timers: this.#options.timers,
+      unified: this.#machine.room?.hierarchy ?? null,
+      fifo: this.#files(handle.activation).alive,
+      singleProcess: ticket?.singleProcess === true,
+      killMs: this.#options.killMs ?? KILL_MS,
+    });
+    if (answer.kind === 'gone') {
+      clearGroups(handle.activation, this.#machine, handle.identity.controlGroup, this.#options.fleet);
+    }
+    return answer;
+  }
+
+  /** Throws when the activation's tree is seen to live: retiring it would lose the means to find it. */
+  async retire(target: string, activation: string): Promise<void> {
+    const found = await this.find(target, activation);
+    if (found.kind === 'seen') throw new Error(`activation ${activation} is retired while it lives`);
+    const files = this.#files(activation);
+    const ticket = await this.#ticket(activation);
+    const log = this.logPath(target, activation);
+    this.#deaths.forget(activation);
+    this.#logs.drop(log);
+    if (ticket !== null) {
+      await scrubLogs(log, ticket.log.files, await redactorFor(files.secrets));
+      clearGroups(activation, this.#machine, ticket.controlGroup, this.#options.fleet);
+    }
+    await removeActivation(files);
+    this.#mint.forget(activation);
+  }
+
+  async logTail(target: string, activation: string, lines: number): Promise<readonly string[]> {
+    return tailOf(this.logPath(target, activation), lines, await redactorFor(this.#files(activation).secrets));
+  }
+
+  watch(handle: WorkloadHandle): void {
+    this.#deaths.watch(handle, this.#files(handle.activation).alive);
+    void this.#keepLog(handle);
+  }
+
+  subscribe(listener: (event: WorkloadEvent) => void): void {
+    this.#deaths.subscribe(listener);
+  }
+
+  async findOthers(handle: WorkloadHandle): Promise<readonly RuntimeIdentity[]> {
+    const carriers = await carriersOf(handle.activation, this.#machine.from);
+    const inside = this.#insideTree(handle.identity);
+    return carriers.filter((carrier) => !inside(carrier.pid) && vital(carrier, this.#machine.from).kind === 'seen');
+  }
+
+  socketPath(activation: string): string {
+    return this.#files(activation).socket;
+  }
+
+  activation(activation: string): Promise<Outcome<Activation>> {
+    const { fleet, machine, authorityKey } = this.#options;
+    return readActivation(this.#files(activation), { fleet, machine }, authorityKey, activation);
+  }
+
+  logPath(target: string, activation: string): string {
+    if (!isSegment(target) || !isSegment(activation)) throw new TypeError('a log is named by plain path segments');
+    return join(this.#options.roots.logs, target, `${activation}.log`);
+  }
+
+  async redact(activation: string, text: string): Promise<string> {
+    const redactor = await redactorFor(this.#files(activation).secrets);
+    return Buffer.from(redactor.redact(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8');
+  }
+
+  close(): void {
+    this.#deaths.close();
+    this.#logs.close();
+  }
+
+  #insideTree(identity: RuntimeIdentity): (pid: number) => boolean {
+    const { room } = this.#machine;
+    if (identity.controlGroup !== null && room !== null) {
+      const inside = new Set(members(join(room.hierarchy.mount, identity.controlGroup)));
+      return (pid) => inside.has(pid);
+    }
+    return (pid) => descendsFrom(pid, identity.pid);
+  }
+
+  async #keepLog({ target, activation }: WorkloadHandle): Promise<void> {
+    const ticket = await this.#ticket(activation);
+    if (ticket !== null) this.#logs.keep(this.logPath(target, activation), ticket.log);
+  }
+
+  async #ticket(activation: string): Promise<Ticket | null> {
+    const ticket = await readTicket(this.#files(activation));
+    return ticket === 'damaged' ? null : ticket;
+  }
+
+  #files(activation: string): ActivationFiles {
+    return activationFiles(this.#options.roots.runtime, activation);
+  }
+}
+
+/** Follows the parents up; true when `ancestor` is on the way. */
+function descendsFrom(pid: number, ancestor: number): boolean {
+  for (let at = pid; at > 1; ) {
+    if (at === ancestor) return true;
+    const stat = readStat(at);
+    if (stat.kind !== 'seen') return false;
+    at = stat.value.parent;
+  }
+  return false;
+}

@@ -1,0 +1,61 @@
+import { constants, statSync } from 'node:fs';
+import { open, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { isErrno } from './proc.ts';
+
+/** Puts a private file in place whole: written beside, then renamed. What was there before is replaced. */
+export async function placePrivate(file: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${file}.draft`;
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.chmod(0o600);
+    await handle.writeFile(content);
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}
+
+/** Creates a private file that must not be there yet; `false` when it is. */
+export async function createPrivate(file: string, content: string): Promise<boolean> {
+  try {
+    const handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      await handle.writeFile(content);
+    } finally {
+      await handle.close();
+    }
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** The text of a file; `null` when it is not there. */
+export async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+export async function unlinkIfThere(file: string): Promise<void> {
+  try {
+    await unlink(file);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}
+
+/** Removes an empty directory; one that is gone, or holds what is not ours, is left. */
+export async function removeEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'ENOTEMPTY')) throw error;
+  }
+}
+
+export const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, readlinkSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
+import type { ActivationFiles } from './activation-directory.ts';
+import { bornInside, type Hierarchy } from './control-group.ts';
+import { closeEnds, openBothEnds } from './death-pipe.ts';
+import type { LaunchWords } from './launch-words.ts';
+import { isErrno, messageOf } from './proc.ts';
+
+export interface Birth {
+  readonly words: LaunchWords;
+  readonly files: ActivationFiles;
+  readonly log: string;
+  /** Every group that the program is to be born in. */
+  readonly groups: readonly { readonly hierarchy: Hierarchy; readonly path: string }[];
+  readonly wrapper: readonly string[];
+}
+
+/** Opens a program's log for appending; the directory is the target's own. */
+export function openLog(log: string): number {
+  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+  return openSync(log, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+}
+
+/**
+ * Spawns the program, detached, inside its groups, with the fifo's write end as descriptor 3 and nothing else of ours.
+ * The clean environment is the contract's (F30). Nobody waits here: pid and death are known at once.
+ */
+export async function giveBirth(birth: Birth): Promise<Outcome<ChildProcess & { readonly pid: number }>> {
+  const [program, ...args] = [...birth.wrapper, ...birth.words.argv];
+  const log = openLog(birth.log);
+  const ends = openBothEnds(birth.files.alive);
+  try {
+    const child = bornInside(birth.groups, () =>
+      spawn(program as string, args, {
+        cwd: birth.words.cwd,
+        env: { ...birth.words.environment },
+        detached: true,
+        stdio: ['ignore', log, log, ends.write],
+      }),
+    );
+    child.unref();
+    if (hasPid(child)) return ok(child.on('error', () => {}));
+    const error = await new Promise<Error>((resolve) => child.once('error', resolve));
+    return notStartable(birth.words.argv[0], messageOf(error));
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'EACCES', 'E2BIG', 'ENOMEM', 'EAGAIN')) throw error;
+    return notStartable(birth.words.argv[0], messageOf(error));
+  } finally {
+    closeSync(log);
+    closeEnds(ends);
+  }
+}
+
+const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: number } => child.pid !== undefined;
+
+export const notStartable = (program: string, because: string): Outcome<never> =>
+  refused(refusal('program-not-startable', `The program ${program} cannot be started: ${because}.`));
+
+/** Looks at the exec of the wrapper: so often, in milliseconds, and so many times. */
+const EXEC_LOOK_MS = 1;
+const EXEC_LOOKS = 1_000;
+
+/** Resolves when the wrapper has become the program, or is gone. */
+export function whenExeced(pid: number, wrapper: readonly string[], timers: Timers): Promise<void> {
+  const [program] = wrapper;
+  if (program === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    const look = (left: number): void => {
+      if (left === 0 || !isStill(pid, program)) resolve();
+      else timers.after(EXEC_LOOK_MS, () => look(left - 1));
+    };
+    look(EXEC_LOOKS);
+  });
+}
+
+function isStill(pid: number, wrapper: string): boolean {
+  try {
+    const running = readlinkSync(`/proc/${pid}/exe`);
+    // Between fork and exec it still is this program.
+    return basename(running) === basename(wrapper);
+  } catch {
+    return false;
+  }
+}

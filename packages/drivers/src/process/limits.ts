@@ -1,0 +1,86 @@
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { ResourceLimits } from '@idunn/release';
+import { delegateController, type Hierarchy, removeGroup } from './control-group.ts';
+
+/** How the limits of one activation are held: groups to be born in, and words to put before argv. */
+export interface LimitPlan {
+  readonly groups: readonly { readonly hierarchy: Hierarchy; readonly path: string }[];
+  /** `prlimit …`, which execs and so keeps the pid; empty without a need. */
+  readonly wrapper: readonly string[];
+}
+
+/** Where a limit can be held on this machine. */
+export interface LimitMeans {
+  readonly hierarchies: readonly Hierarchy[];
+  /** The activation's group in the unified hierarchy; `null` where there is none. */
+  readonly group: { readonly hierarchy: Hierarchy; readonly path: string } | null;
+  /** Name of the version 1 groups, `idunn-FLEET/ACTIVATION`. */
+  readonly name: string;
+  /** Absolute path of `prlimit`; `null` where it is not installed. */
+  readonly prlimit: string | null;
+}
+
+const CONTROLLED = [
+  { limit: 'memoryBytes', controller: 'memory', unified: 'memory.max', legacy: 'memory.limit_in_bytes' },
+  { limit: 'processes', controller: 'pids', unified: 'pids.max', legacy: 'pids.max' },
+] as const;
+
+/** The version 1 controllers that an activation may have a group in. */
+const LEGACY = CONTROLLED.map((controlled) => controlled.controller as string);
+
+/** Sets the limits up before the start. A limit that cannot be held is refused by name, never ignored. */
+export function holdLimits(limits: ResourceLimits, means: LimitMeans): Outcome<LimitPlan> {
+  const groups: { hierarchy: Hierarchy; path: string }[] = [];
+  for (const { limit, controller, unified, legacy } of CONTROLLED) {
+    const value = limits[limit];
+    if (value === null) continue;
+    if (means.group !== null && delegateController(means.group.hierarchy, means.group.path, controller)) {
+      writeFileSync(join(means.group.hierarchy.mount, means.group.path, unified), String(value));
+      continue;
+    }
+    const hierarchy = means.hierarchies.find((candidate) => candidate.name === controller);
+    const path = hierarchy && makeLegacyGroup(hierarchy, means.name, legacy, value);
+    if (hierarchy === undefined || path === undefined) return notEnforceable(limit);
+    groups.push({ hierarchy, path });
+  }
+  if (limits.openFiles === null) return ok({ groups, wrapper: [] });
+  if (means.prlimit === null) return notEnforceable('openFiles');
+  return ok({ groups, wrapper: [means.prlimit, `--nofile=${limits.openFiles}:${limits.openFiles}`, '--'] });
+}
+
+function makeLegacyGroup(hierarchy: Hierarchy, name: string, file: string, value: number): string | undefined {
+  const directory = join(hierarchy.mount, name);
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, file), String(value));
+    return `/${name}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes what `holdLimits` made outside the unified hierarchy. */
+export function dropLimits(means: Pick<LimitMeans, 'hierarchies' | 'name'>): void {
+  for (const hierarchy of means.hierarchies) {
+    if (LEGACY.includes(hierarchy.name)) removeGroup(join(hierarchy.mount, means.name));
+  }
+}
+
+/** The first `prlimit` that may be run. */
+export function findPrlimit(): string | null {
+  return ['/usr/bin/prlimit', '/bin/prlimit'].find(executable) ?? null;
+}
+
+function executable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const notEnforceable = (limit: string): Outcome<never> =>
+  refused(refusal('limit-not-enforceable', `The limit ${limit} cannot be enforced on this machine.`));

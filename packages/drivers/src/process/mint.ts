@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { lstat, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { MintRequest } from '@idunn/authority';
+import {
+  canonicalJson,
+  freshSeed,
+  type Header,
+  headerSchema,
+  type Outcome,
+  ok,
+  openEnvelope,
+  publicKeyOf,
+  refusal,
+  refused,
+  type SigningKey,
+  signEnvelope,
+  signingKeyFromSeed,
+  verificationKey,
+} from '@idunn/kernel';
+import type { Activation } from '@idunn/readiness';
+import { z } from 'zod';
+import { type ActivationFiles, activationFiles, checkSocketPath, isSegment } from './activation-directory.ts';
+import { placePrivate, readIfThere } from './files.ts';
+import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
+import type { ProcessDriverOptions } from './options.ts';
+import { pickPort } from './ports.ts';
+import { isErrno } from './proc.ts';
+import { readSecret } from './secrets.ts';
+
+const statementSchema = z.strictObject({
+  header: headerSchema,
+  record: z.strictObject({
+    schema: z.literal('idunn.activation/v1'),
+    activation: z.string(),
+    incarnation: z.templateLiteral([z.string(), '@sha256:', z.string()]),
+    target: z.string(),
+    publicKey: z.string(),
+    keyId: z.string(),
+    endpoint: z.strictObject({ host: z.string(), port: z.int() }).nullable(),
+  }),
+});
+
+/** Mints activations: directory, keys, documents, secrets and port. */
+export class Mint {
+  readonly #options: ProcessDriverOptions;
+  /** Ports of activations minted by this daemon, so that two mints at once never share one. */
+  readonly #promised = new Map<string, number>();
+  /** One mint at a time: a port is picked and promised without another in between. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ProcessDriverOptions) {
+    this.#options = options;
+  }
+
+  mint(request: MintRequest): Promise<Outcome<Activation>> {
+    const turn = this.#turn.then(() => this.#mint(request));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** The activation's port may be picked again. */
+  forget(activation: string): void {
+    this.#promised.delete(activation);
+  }
+
+  async #mint(request: MintRequest): Promise<Outcome<Activation>> {
+    const files = activationFiles(this.#options.roots.runtime, request.activation);
+    const fits = checkSocketPath(files.socket);
+    if (!fits.ok) return fits;
+    if ((await readIfThere(files.launch)) !== null) return this.#earlier(files, request);
+    const keys = await this.#gather(request);
+    if (!keys.ok) return keys;
+    const port = await this.#promisePort(request);
+    if (!port.ok) return port;
+    const activationSeed = freshSeed();
+    const activationKey = signingKeyFromSeed(activationSeed);
+    const { endpoint } = request.launch;
+    const activation: Activation = {
+      schema: 'idunn.activation/v1',
+      activation: request.activation,
+      incarnation: request.incarnation,
+      target: request.expected.target,
+      publicKey: publicKeyOf(activationKey.privateKey),
+      keyId: activationKey.keyId,
+      endpoint: endpoint === null || port.value === null ? null : { host: endpoint.host, port: port.value },
+    };
+    await this.#write(files, request, activation, { ...keys.value, activationSeed });
+    return ok(activation);
+  }
+
+  /** What was answered before, from the signed record; never a second key for one activation. */
+  async #earlier(files: ActivationFiles, request: MintRequest): Promise<Outcome<Activation>> {
+    const activation = await readActivation(files, this.#audience(), this.#options.authorityKey, request.activation);
+    if (!activation.ok) return activation;
+    if (activation.value.incarnation !== request.incarnation) {
+      return refused(
+        refusal(
+          'activation-differs',
+          `Activation ${request.activation} was minted for ${activation.value.incarnation}, not ${request.incarnation}.`,
+        ),
+      );
+    }
+    if (activation.value.endpoint !== null) this.#promised.set(request.activation, activation.value.endpoint.port);
+    return activation;
+  }
+
+  /** Everything that can be refused, before anything is written. */
+  async #gather(request: MintRequest): Promise<Outcome<Credentials>> {
+    const signer = await this.#options.signerKeyFor(request.expected.target);
+    if (!signer.ok) return signer;
+    const secrets: { name: string; bytes: Buffer }[] = [];
+    for (const secret of request.launch.secrets) {
+      if (!isSegment(secret.name)) throw new TypeError('the name of a secret is not one plain path segment');
+      const bytes = await readSecret(secret);
+      if (!bytes.ok) return bytes;
+      secrets.push({ name: secret.name, bytes: bytes.value });
+    }
+    return ok({ signerSeed: seedOf(signer.value), secrets });
+  }
+
+  async #promisePort(request: MintRequest): Promise<Outcome<number | null>> {
+    if (request.launch.endpoint === null) return ok(null);
+    const taken = new Set([...request.takenPorts, ...this.#promised.values()]);
+    const port = await pickPort(request.launch.endpoint, taken);
+    if (port.ok) this.#promised.set(request.activation, port.value);
+    return port;
+  }
+
+  async #write(
+    files: ActivationFiles,
+    request: MintRequest,
+    activation: Activation,
+    keys: Credentials & { readonly activationSeed: string },
+  ): Promise<void> {
+    const { authorityKey, observerEndpoint } = this.#options;
+    const audience = this.#audience();
+    const minted: Minted = {
+      activation,
+      request,
+      observer: observerEndpoint(activation.target),
+      audience,
+      authorityKey,
+    };
+    await mkdir(files.secrets, { recursive: true, mode: 0o700 });
+    await placePrivate(files.activationKey, `${keys.activationSeed}\n`);
+    await placePrivate(files.signerKey, `${keys.signerSeed}\n`);
+    for (const secret of keys.secrets) await placePrivate(join(files.secrets, secret.name), secret.bytes);
+    await makeFifo(files.alive);
+    const envelope = (payload: unknown): string => `${canonicalJson(signEnvelope(payload, [authorityKey]))}\n`;
+    await placePrivate(files.activation, envelope(activationStatement(minted)));
+    await placePrivate(files.launch, envelope(launchDocument(minted)));
+  }
+
+  #audience(): Header['audience'] {
+    return { fleet: this.#options.fleet, machine: this.#options.machine };
+  }
+}
+
+interface Credentials {
+  readonly signerSeed: string;
+  readonly secrets: readonly { readonly name: string; readonly bytes: Buffer }[];
+}
+
+/** The activation as this authority minted it: from its own signed record, never from a file that a program may write. */
+export async function readActivation(
+  files: ActivationFiles,
+  audience: Header['audience'],
+  authorityKey: SigningKey,
+  activation: string,
+): Promise<Outcome<Activation>> {
+  const text = await readIfThere(files.activation);
+  if (text === null) {
+    return refused(refusal('activation-not-minted', `Activation ${activation} has no directory ${files.directory}.`));
+  }
+  const opened = openEnvelope({
+    envelope: parseOrNull(text),
+    keys: [verificationKey(publicKeyOf(authorityKey.privateKey))],
+    schema: 'idunn.activation/v1',
+    shape: statementSchema,
+    audience,
+    subject: activation,
+  });
+  if (opened.ok) return ok(opened.value.payload.record);
+  return refused(
+    refusal('activation-damaged', `The record of activation ${activation} is not valid: ${opened.refusal.reason}`),
+  );
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The 32-byte seed of a private key, base64. */
+function seedOf(key: SigningKey): string {
+  const { d } = key.privateKey.export({ format: 'jwk' });
+  if (d === undefined) throw new TypeError('a signing key has a private part');
+  return Buffer.from(d, 'base64url').toString('base64');
+}
+
+const run = promisify(execFile);
+
+async function makeFifo(path: string): Promise<void> {
+  try {
+    await run('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
+  } catch (error) {
+    // A mint that died half-way left it.
+    if (!(isErrno(error, '1') && (await isFifo(path)))) throw error;
+  }
+}
+
+const isFifo = async (path: string): Promise<boolean> => (await lstat(path)).isFIFO();

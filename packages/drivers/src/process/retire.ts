@@ -1,0 +1,33 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ActivationFiles, isSegment } from './activation-directory.ts';
+import { removeEmpty, unlinkIfThere } from './files.ts';
+import { isErrno } from './proc.ts';
+
+/**
+ * Removes the named files of an activation directory, keys and secrets first, the ticket last: a retirement that died
+ * half-way never looks like an activation that was not started yet. What a program left there of its own stays.
+ */
+export async function removeActivation(files: ActivationFiles): Promise<void> {
+  await unlinkIfThere(files.activationKey);
+  await unlinkIfThere(files.signerKey);
+  for (const name of await namesIn(files.secrets)) {
+    if (isSegment(name)) await unlinkIfThere(join(files.secrets, name));
+  }
+  await removeEmpty(files.secrets);
+  for (const file of [files.launch, files.activation, files.socket, files.alive, files.process]) {
+    await unlinkIfThere(file);
+    await unlinkIfThere(`${file}.draft`);
+  }
+  await unlinkIfThere(files.ticket);
+  await removeEmpty(files.directory);
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

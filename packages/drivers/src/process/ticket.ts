@@ -1,0 +1,61 @@
+import { DIGEST_PATTERN, type Digest } from '@idunn/kernel';
+import type { RuntimeIdentity } from '@idunn/readiness';
+import { z } from 'zod';
+import type { ActivationFiles } from './activation-directory.ts';
+import { createPrivate, placePrivate, readIfThere } from './files.ts';
+
+const digest = z.custom<Digest>((value) => typeof value === 'string' && DIGEST_PATTERN.test(value));
+
+/**
+ * Created exclusively before the one start of an activation: who has created it may spawn, and nobody else ever (I1). It
+ * keeps what a later daemon needs to find, observe and stop the process.
+ */
+const ticketSchema = z.strictObject({
+  schema: z.literal('idunn.process-ticket/v1'),
+  activation: z.string(),
+  target: z.string(),
+  release: digest,
+  bootId: z.string(),
+  pidNamespace: z.string(),
+  /** Path in the unified hierarchy. */
+  controlGroup: z.string().nullable(),
+  singleProcess: z.boolean(),
+  argv: digest,
+  entry: z.string().nullable(),
+  log: z.strictObject({ bytes: z.int(), files: z.int() }),
+});
+export type Ticket = Readonly<z.infer<typeof ticketSchema>>;
+
+const processSchema = z.strictObject({
+  kind: z.literal('linux-process'),
+  pid: z.int().positive(),
+  startTime: z.string(),
+  bootId: z.string(),
+  controlGroup: z.string().nullable(),
+  pidNamespace: z.string(),
+});
+
+/** `false` when the ticket was taken before. */
+export const takeTicket = (files: ActivationFiles, ticket: Ticket): Promise<boolean> =>
+  createPrivate(files.ticket, `${JSON.stringify(ticket)}\n`);
+
+/** `null` without a ticket, `damaged` when it was not written whole. */
+export const readTicket = (files: ActivationFiles): Promise<Ticket | null | 'damaged'> =>
+  readRecord(files.ticket, ticketSchema);
+
+export const recordProcess = (files: ActivationFiles, identity: RuntimeIdentity): Promise<void> =>
+  placePrivate(files.process, `${JSON.stringify(identity)}\n`);
+
+/** The identity that the start recorded; `null` when it died before it could. */
+export const readProcess = (files: ActivationFiles): Promise<RuntimeIdentity | null | 'damaged'> =>
+  readRecord(files.process, processSchema);
+
+async function readRecord<T>(file: string, schema: z.ZodType<T>): Promise<T | null | 'damaged'> {
+  const text = await readIfThere(file);
+  if (text === null) return null;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return 'damaged';
+  }
+}

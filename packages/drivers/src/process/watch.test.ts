@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { digestBytes } from '@idunn/kernel';
+import { Bench } from './testing/bench.ts';
+
+const kill = (pid: number): void => void process.kill(pid, 'SIGKILL');
+
+test('a death is told once, at once', async (t) => {
+  const bench = new Bench(t);
+  const handle = await bench.start(bench.sleep());
+  bench.driver.watch(handle);
+  bench.driver.watch(handle);
+  const before = performance.now();
+  kill(handle.identity.pid);
+  assert.deepEqual(await bench.death(handle.activation), {
+    kind: 'died',
+    target: 'game',
+    activation: handle.activation,
+  });
+  assert.ok(performance.now() - before < 500);
+  await bench.driver.stop(handle, 0);
+  assert.equal(bench.events.length, 1);
+});
+
+test('a death is told by the pipe alone to a daemon that is not the parent', async (t) => {
+  const bench = new Bench(t);
+  const handle = await bench.start(bench.sleep());
+  const later = new Bench(t, { ...bench.options, repairMs: 1e6 });
+  later.driver.watch(handle);
+  const told = later.death(handle.activation);
+  kill(handle.identity.pid);
+  assert.equal((await told).kind, 'died');
+});
+
+test('a death while no daemon watched is told as soon as one watches', async (t) => {
+  const bench = new Bench(t);
+  const handle = await bench.start(bench.sleep());
+  await bench.driver.stop(handle, 1_000);
+  const later = new Bench(t, { ...bench.options, repairMs: 1e6 });
+  const told = later.death(handle.activation);
+  later.driver.watch(handle);
+  assert.equal((await told).activation, handle.activation);
+});
+
+test('I6: a process outlives the daemon that started it, and its death reaches the next one', async (t) => {
+  const bench = new Bench(t);
+  const launch = bench.sleep();
+  const activation = await bench.mint(launch);
+  // Another process plays the first daemon: it starts the program and is killed.
+  const first = spawn(
+    process.execPath,
+    ['--conditions=source', new URL('./testing/first-daemon.ts', import.meta.url).pathname],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const seed = bench.authorityKey.privateKey.export({ format: 'pem', type: 'pkcs8' });
+  first.stdin.end(
+    JSON.stringify({
+      roots: bench.options.roots,
+      root: bench.root,
+      seed,
+      request: bench.launchRequest(activation, launch),
+    }),
+  );
+  const [line] = (await once(first.stdout, 'data')) as [Buffer];
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  const handle = JSON.parse(line.toString());
+  const found = await bench.driver.find('game', activation.activation);
+  assert.deepEqual(found, { kind: 'seen', value: handle });
+  bench.driver.watch(handle);
+  assert.equal((await bench.driver.observe(handle, digestBytes('a release'))).kind, 'seen');
+  const told = bench.death(activation.activation);
+  assert.equal((await bench.driver.stop(handle, 1_000)).kind, 'gone');
+  await told;
+});
+
+test('the sweep repairs what the pipe cannot tell: a program that left it to a child', async (t) => {
+  const bench = new Bench(t);
+  const handle = await bench.start(
+    bench.sleep({ program: { kind: 'artifact', artifact: 'app', path: 'leaving' }, args: [] }),
+  );
+  const later = new Bench(t, { ...bench.options, repairMs: 5 });
+  later.driver.watch(handle);
+  assert.equal((await later.death(handle.activation)).kind, 'died');
+  await bench.driver.stop(handle, 0);
+});
