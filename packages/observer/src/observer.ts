@@ -119,8 +119,9 @@ export function createObserver(ports: ObserverPorts): Observer {
   }
 
   /** The anchor is keyed by target; Expected names which of its keys vouches for this incarnation. */
-  const signerOf = ({ expected }: IncarnationRecord) =>
-    book.anchor(expected.target)?.keys.find(({ keyId }) => keyId === expected.signer);
+  function signerOf({ expected }: IncarnationRecord) {
+    return book.anchor(expected.target)?.keys.find(({ keyId }) => keyId === expected.signer);
+  }
 
   /** What is told again after this stands without presence; the trail goes only with the activation itself. */
   function drop(heard: Heard, stillCurrent: boolean): void {

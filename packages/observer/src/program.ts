@@ -51,6 +51,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const launch = orThrow(readLaunch(readFileSync(join(directory, 'launch.json'), 'utf8')));
   const activationKey = orThrow(await readSeedFile(join(directory, 'activation.key')));
   const signerKey = orThrow(await readSeedFile(join(directory, 'signer.key')));
+  if (signerKey.keyId !== launch.expected.signer) {
+    throw new Error(`signer.key is ${signerKey.keyId}, and Expected names ${launch.expected.signer}`);
+  }
   const authority = verificationKey(launch.authority.publicKey);
   const { audience } = launch.header;
   for (const needed of [options.storeDirectory, socketDirectory]) mkdirSync(needed, { recursive: true, mode: 0o700 });

@@ -43,6 +43,12 @@ export const readinessErrors = entries({
     blame: 'system',
     retry: 'final',
   },
+  'observer-word-dropped': {
+    reason: 'A message on the observer link did not belong to this connection.',
+    remedy: 'Run idunn doctor to make sure that one observer, with its own key, serves this fleet.',
+    blame: 'system',
+    retry: 'final',
+  },
   'request-replayed': {
     reason: 'A request of the authority came with a sequence that was taken before.',
     remedy: 'Run idunn doctor to make sure that only one daemon speaks for this fleet.',
@@ -91,7 +97,7 @@ export const readinessErrors = entries({
     blame: 'system',
     retry: 'final',
   },
-  'activation-spent': {
+  'activation-past': {
     reason: 'An activation that was current before can never be current again.',
     remedy: 'Run idunn restart on the target, so that a new activation is minted.',
     blame: 'system',

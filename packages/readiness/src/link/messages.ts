@@ -101,4 +101,4 @@ export const LINK_SCHEMAS = {
 export type LinkLineType = keyof typeof LINK_SCHEMAS;
 
 /** One line: what it claims to be, and an envelope that is still to be opened. */
-export const lineSchema = z.looseObject({ type: z.string().max(64), envelope: z.unknown() });
+export const lineSchema = z.looseObject({ type: z.string().max(64), envelope: z.unknown().optional() });

@@ -95,9 +95,9 @@ test('I4: an activation is published only under an Expected that was', () => {
 
 test('I5: an activation that was current before is never current again', () => {
   const demoted: ObserverRequest = { kind: 'demote', incarnation: key, activation: activation.activation };
-  assert.equal(bookAfter(anchored, published, activated, demoted).request(activated), 'activation-spent');
+  assert.equal(bookAfter(anchored, published, activated, demoted).request(activated), 'activation-past');
   const second: ObserverRequest = { ...activated, activation: { ...activation, activation: 'activation-2' } };
-  assert.equal(bookAfter(anchored, published, activated, second).request(activated), 'activation-spent');
+  assert.equal(bookAfter(anchored, published, activated, second).request(activated), 'activation-past');
 });
 
 test('only the activation that is current can be demoted', () => {

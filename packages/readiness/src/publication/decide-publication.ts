@@ -88,7 +88,7 @@ function publishActivation(
   const record = view.incarnation(key);
   if (record === null) return refused(refusal('expected-unknown', `No Expected was published under ${key}.`));
   if (record.spent.includes(activation.activation)) {
-    return refused(refusal('activation-spent', `${activation.activation} of ${key} was current before.`));
+    return refused(refusal('activation-past', `${activation.activation} of ${key} was current before.`));
   }
   if (keyIdOf(Buffer.from(activation.publicKey, 'base64')) !== activation.keyId) {
     return refused(refusal('anchor-malformed', `${activation.activation} names its key as ${activation.keyId}.`));
