@@ -15,13 +15,13 @@ export interface Rig {
   readonly events: RouteEvent[];
   readonly stateFile: string;
   /** Another driver on the same router. */
-  another(fleet?: string): RouterDriver;
-  backend(name: string, handler?: Handler): Promise<Backend>;
+  readonly another: (fleet?: string) => RouterDriver;
+  readonly backend: (name: string, handler?: Handler) => Promise<Backend>;
   /** Stages and publishes. */
-  serve(contract: RouteContract, members: readonly RouteMember[], target?: string): Promise<void>;
+  readonly serve: (contract: RouteContract, members: readonly RouteMember[], target?: string) => Promise<void>;
   /** Resolves with the first event, past or coming, that fits. */
-  event(fits: (event: RouteEvent) => boolean): Promise<RouteEvent>;
-  pid(): Promise<number>;
+  readonly event: (fits: (event: RouteEvent) => boolean) => Promise<RouteEvent>;
+  readonly pid: () => Promise<number>;
 }
 
 /** A fleet's router as a real process, with everything ended and removed after the test. */

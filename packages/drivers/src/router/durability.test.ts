@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { appendFile, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { routerProgram } from './driver/program.ts';
+import { journalPath } from './state/keeper.ts';
+import { ask } from './testing/client.ts';
+import { contractOf, freePort, gone, type Rig, rig, value } from './testing/rig.ts';
+
+const run = promisify(execFile);
+
+/** Starts the program by hand, as a service manager would, and answers how it ended. */
+async function startByHand({ directory, stateFile }: Rig): Promise<{ code: number; stderr: string }> {
+  const [file, ...args] = routerProgram();
+  const control = join(directory, 'run', 'router.sock');
+  const log = join(directory, 'log', 'router.log');
+  const options = ['--fleet', 'test-fleet', '--control', control, '--state', stateFile, '--log', log];
+  try {
+    await run(file, [...args, ...options]);
+    return { code: 0, stderr: '' };
+  } catch (error) {
+    const { code, stderr } = error as { code: number; stderr: string };
+    return { code, stderr };
+  }
+}
+
+/** Ends the router for good: the driver lets go first, so that nobody brings it back. */
+async function kill(router: Rig): Promise<void> {
+  const pid = await router.pid();
+  router.driver.close();
+  process.kill(pid, 'SIGKILL');
+  await gone(pid);
+}
+
+test('F9: a killed router comes back by itself with the last acknowledged snapshots, before anybody speaks', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const other = await contractOf({ name: 'other' });
+  const [one, two, three] = await Promise.all(['one', 'two', 'three'].map((name) => fleet.backend(name)));
+  assert.ok(one && two && three);
+  await fleet.serve(other, [three.member], 'other');
+  for (let round = 0; round < 5; round++) {
+    await fleet.serve(contract, [one.member]);
+    const staged = value(await fleet.driver.stage('web', contract, [two.member]));
+    value(await fleet.driver.publish(staged));
+    // The acknowledgement alone vouches for it: the kill does not wait for the sync.
+    const pid = await fleet.pid();
+    const back = nextLinkUp(fleet);
+    process.kill(pid, 'SIGKILL');
+    await back;
+    assert.notEqual(await fleet.pid(), pid);
+    assert.equal((await ask(contract.listen.port)).body, 'two');
+    assert.equal((await ask(other.listen.port)).body, 'three');
+  }
+  const state = await fleet.driver.read('web');
+  assert.deepEqual(state.kind === 'seen' && [state.value.generation, state.value.members], [10, [two.member]]);
+});
+
+function nextLinkUp({ driver }: Rig): Promise<void> {
+  return new Promise((resolve) => {
+    driver.subscribe((event) => {
+      if (event.kind === 'link' && event.state === 'up') resolve();
+    });
+  });
+}
+
+test('a staged snapshot survives the router, and is served only once it is published', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const one = await fleet.backend('one');
+  const two = await fleet.backend('two');
+  await fleet.serve(contract, [one.member]);
+  const staged = value(await fleet.driver.stage('web', contract, [two.member]));
+  await kill(fleet);
+  value(await fleet.driver.ensure());
+  assert.equal((await ask(contract.listen.port)).body, 'one');
+  value(await fleet.driver.publish(staged));
+  assert.equal((await ask(contract.listen.port)).body, 'two');
+});
+
+for (const { what, spoil } of [
+  { what: 'an empty state file', spoil: (path: string) => writeFile(path, '') },
+  { what: 'a state file of garbage', spoil: (path: string) => writeFile(path, '{"schema":"idunn.router-st') },
+  {
+    what: 'a state file of a later version',
+    spoil: (path: string) => writeFile(path, '{"schema":"idunn.router-state/v2"}'),
+  },
+  { what: 'a state file that has gone', spoil: (path: string) => unlink(path) },
+  { what: 'a journal of garbage', spoil: (path: string) => appendFile(journalPath(path), 'garbage\n') },
+  { what: 'a directory in place of the state file', spoil: (path: string) => rename(`${path}.d`, path) },
+]) {
+  test(`F9: ${what} is loud, never an empty router`, async (t) => {
+    const fleet = await rig(t);
+    const contract = await contractOf();
+    await fleet.serve(contract, [(await fleet.backend('one')).member]);
+    await kill(fleet);
+    const whole = await readFile(fleet.stateFile);
+    const journal = await readFile(journalPath(fleet.stateFile));
+    if (what.startsWith('a directory')) {
+      await unlink(fleet.stateFile);
+      await run('mkdir', [`${fleet.stateFile}.d`]);
+    }
+    await spoil(fleet.stateFile);
+    const { code, stderr } = await startByHand(fleet);
+    assert.equal(code, 78);
+    assert.match(stderr, /router-state-unreadable/);
+    const ensured = await fleet.driver.ensure();
+    assert.equal(!ensured.ok && ensured.refusal.code, 'router-state-unreadable');
+    await assert.rejects(ask(contract.listen.port), /ECONNREFUSED/);
+    // Restored, it serves again what it served.
+    if (what.startsWith('a directory')) await run('rmdir', [fleet.stateFile]);
+    await writeFile(fleet.stateFile, whole);
+    await writeFile(journalPath(fleet.stateFile), journal);
+    value(await fleet.driver.ensure());
+    assert.equal((await ask(contract.listen.port)).body, 'one');
+  });
+}
+
+test('a torn last line of the journal was never acknowledged, and is cut off', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  await fleet.serve(contract, [(await fleet.backend('one')).member]);
+  await kill(fleet);
+  await appendFile(journalPath(fleet.stateFile), '{"sequence":9,"route":"we');
+  value(await fleet.driver.ensure());
+  await fleet.serve(contract, [(await fleet.backend('two')).member]);
+  await kill(fleet);
+  value(await fleet.driver.ensure());
+  assert.equal((await ask(contract.listen.port)).body, 'two');
+});
+
+test('F28: a state that cannot be written refuses the stage, and what was served is served on', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const one = await fleet.backend('one');
+  const two = await fleet.backend('two');
+  await fleet.serve(contract, [one.member]);
+  // Holds for root too, whom modes do not stop: the temporary name is taken by a directory.
+  await run('mkdir', [`${fleet.stateFile}.next`]);
+  const staged = await fleet.driver.stage('web', contract, [two.member]);
+  assert.equal(!staged.ok && staged.refusal.code, 'router-state-not-written');
+  const removed = await fleet.driver.remove('web');
+  assert.equal(!removed.ok && removed.refusal.code, 'router-state-not-written');
+  assert.equal((await ask(contract.listen.port)).body, 'one');
+  await run('rmdir', [`${fleet.stateFile}.next`]);
+  await fleet.serve(contract, [two.member]);
+  assert.equal((await ask(contract.listen.port)).body, 'two');
+});
+
+test('F26: a port that is taken refuses the stage, and everything else serves on', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const other = await contractOf({ name: 'other' });
+  const one = await fleet.backend('one');
+  const two = await fleet.backend('two');
+  await fleet.serve(contract, [one.member]);
+  await fleet.serve(other, [two.member], 'other');
+  const port = await freePort();
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+  t.after(() => taken.close());
+  const moved = { ...contract, listen: { host: '127.0.0.1', port } };
+  const refused = await fleet.driver.stage('web', moved, [two.member]);
+  assert.equal(!refused.ok && refused.refusal.code, 'route-listener-unavailable');
+  const stolen = await fleet.driver.stage('web', { ...contract, listen: other.listen }, [one.member]);
+  assert.equal(!stolen.ok && stolen.refusal.code, 'route-listener-unavailable');
+  const foreign = await fleet.driver.stage('thief', contract, [one.member]);
+  assert.equal(!foreign.ok && foreign.refusal.code, 'route-owned-by-another-target');
+  const invalid = await fleet.driver.stage('web', { ...contract, holdMs: -1 }, [two.member]);
+  assert.equal(!invalid.ok && invalid.refusal.code, 'router-request-invalid');
+  assert.deepEqual([(await ask(contract.listen.port)).body, (await ask(other.listen.port)).body], ['one', 'two']);
+});
+
+test('a route moves to another port: the new one serves, the old one listens no more', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const one = await fleet.backend('one');
+  await fleet.serve(contract, [one.member]);
+  const moved = { ...contract, listen: { host: '127.0.0.1', port: await freePort() } };
+  const staged = value(await fleet.driver.stage('web', moved, [one.member]));
+  assert.equal((await ask(moved.listen.port)).status, 503);
+  value(await fleet.driver.publish(staged));
+  assert.equal((await ask(moved.listen.port)).body, 'one');
+  await assert.rejects(ask(contract.listen.port), /ECONNREFUSED/);
+});
+
+test('F26: a port that was taken while the router was dead keeps its own route down, until it is free', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const other = await contractOf({ name: 'other' });
+  await fleet.serve(contract, [(await fleet.backend('one')).member]);
+  await fleet.serve(other, [(await fleet.backend('two')).member], 'other');
+  await kill(fleet);
+  const thief = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => thief.listen(contract.listen.port, '127.0.0.1', resolve));
+  value(await fleet.driver.ensure());
+  assert.equal((await ask(other.listen.port)).body, 'two');
+  const read = await fleet.driver.read('web');
+  assert.ok(read.kind === 'unknown' && /EADDRINUSE/.test(read.because));
+  await new Promise((resolve) => thief.close(resolve));
+  while ((await fleet.driver.read('web')).kind !== 'seen');
+  assert.equal((await ask(contract.listen.port)).body, 'one');
+});
+
+test('a removed route is gone for good, and never gets an old generation again', async (t) => {
+  const fleet = await rig(t);
+  const contract = await contractOf();
+  const one = await fleet.backend('one');
+  await fleet.serve(contract, [one.member]);
+  await fleet.serve(contract, [one.member]);
+  value(await fleet.driver.remove('web'));
+  value(await fleet.driver.remove('web'));
+  await assert.rejects(ask(contract.listen.port), /ECONNREFUSED/);
+  await kill(fleet);
+  value(await fleet.driver.ensure());
+  assert.equal((await fleet.driver.read('web')).kind, 'absent');
+  assert.equal(value(await fleet.driver.stage('web', contract, [one.member])).generation, 3);
+});
+
+test('one router for each fleet: a second start is refused while the first runs', async (t) => {
+  const fleet = await rig(t);
+  const pid = await fleet.pid();
+  const { code, stderr } = await startByHand(fleet);
+  assert.equal(code, 78);
+  assert.match(stderr, /router-already-running/);
+  assert.equal(await fleet.pid(), pid);
+});
+
+test('many starters at once get one router', async (t) => {
+  const fleet = await rig(t, { start: false });
+  const drivers = [fleet.driver, ...Array.from({ length: 4 }, () => fleet.another())];
+  t.after(() => {
+    for (const driver of drivers) driver.close();
+  });
+  const pids = (await Promise.all(drivers.map((driver) => driver.ensure()))).map((ensured) => value(ensured).pid);
+  assert.equal(new Set(pids).size, 1);
+});
+
+test('the state and control files are their owner’s alone', async (t) => {
+  const fleet = await rig(t);
+  for (const path of [fleet.stateFile, journalPath(fleet.stateFile), join(fleet.directory, 'run', 'router.sock')]) {
+    assert.equal((await stat(path)).mode & 0o077, 0, path);
+  }
+});
