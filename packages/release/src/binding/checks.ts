@@ -60,7 +60,7 @@ function checkEndpoint(document: Document, { endpoint, route }: Sections<Binding
       );
     }
   }
-  if (route !== undefined && !Object.hasOwn(document.value, 'endpoint')) {
+  if (Object.hasOwn(document.value, 'route') && !Object.hasOwn(document.value, 'endpoint')) {
     faults.push(
       faultAt(
         document,

@@ -38,7 +38,7 @@ export class Repository {
     return stdout.trim();
   }
 
-  async write(path: string, content: string | Buffer, mode = 0o644): Promise<void> {
+  async write(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
     const full = join(this.path, path);
     await mkdir(dirname(full), { recursive: true });
     await writeFile(full, content);
