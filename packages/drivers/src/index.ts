@@ -3,3 +3,4 @@ export * from './router/index.ts';
 export * from './git/index.ts';
 export * from './runner/index.ts';
 export * from './process/index.ts';
+export * from './observer-link/index.ts';
