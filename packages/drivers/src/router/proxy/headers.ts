@@ -55,7 +55,7 @@ export function requestHead(method: string, raw: readonly string[], peer: Peer, 
   let bytes = 0;
   let chunked = false;
   let length: string | null = null;
-  let host = '';
+  let host: string | null = null;
   let nonce: string | null = null;
   const forwarded: Partial<Record<string, string>> = {};
   for (let index = 0; index < raw.length; index += 2) {
@@ -72,10 +72,11 @@ export function requestHead(method: string, raw: readonly string[], peer: Peer, 
       headers.push(name, value);
     }
   }
+  if (host === null) headers.push('Host', ''); // An HTTP/1.0 client may leave it out, an HTTP/1.1 request may not.
   if (chunked) headers.push('Transfer-Encoding', 'chunked');
   else if (length !== null) headers.push('Content-Length', length);
   else if (method === 'POST' || method === 'PUT' || method === 'PATCH') headers.push('Content-Length', '0');
-  pushForwarded(headers, peer.trusted ? forwarded : {}, peer, host, localPort);
+  pushForwarded(headers, peer.trusted ? forwarded : {}, peer, host ?? '', localPort);
   return { headers, hasBody: chunked || (length !== null && length !== '0'), bytes, nonce };
 }
 
@@ -89,11 +90,11 @@ function pushForwarded(
   const after = (name: string, own: string): string => (before[name] === undefined ? own : `${before[name]}, ${own}`);
   const node = peer.address.includes(':') ? `"[${peer.address}]"` : peer.address;
   const own = /^[\w.:[\]-]+$/.test(host) ? `for=${node};host="${host}";proto=http` : `for=${node};proto=http`;
+  const forwardedHost = before['x-forwarded-host'] ?? host;
+  if (forwardedHost !== '') headers.push('X-Forwarded-Host', forwardedHost);
   headers.push(
     'X-Forwarded-For',
     after('x-forwarded-for', peer.address),
-    'X-Forwarded-Host',
-    before['x-forwarded-host'] ?? host,
     'X-Forwarded-Port',
     before['x-forwarded-port'] ?? String(localPort),
     'X-Forwarded-Proto',
