@@ -51,8 +51,8 @@ export class IdunnError extends Error {
 }
 
 /**
- * The program may not write, and nothing was done: the request can be sent to the writer unchanged. Thrown before the first
- * statement of a guarded write, never after it.
+ * The program may not write, and nothing was done: the request can be sent to the writer unchanged. Thrown before the
+ * first statement of a guarded write, never after it.
  */
 export class NotWriter extends IdunnError {
   constructor(reason: string) {

@@ -65,14 +65,14 @@ export class Idunn {
   #unsaidFirstWrite: { readonly epoch: number; readonly atMs: number } | null = null;
 
   /**
-   * Joins the Idunn that started this program: reads the activation directory, listens for the authority and looks for the
-   * observer. Throws `IdunnError`: `workload-not-managed` outside of Idunn, `workload-launch-invalid` and its like for a
-   * directory that cannot be trusted.
+   * Joins the Idunn that started this program: reads the activation directory, listens for the authority and looks for
+   * the observer. Throws `IdunnError`: `workload-not-managed` outside of Idunn, `workload-launch-invalid` and its like
+   * for a directory that cannot be trusted.
    */
   static async connect(options: ConnectOptions = {}, edges: Edges = REAL): Promise<Idunn> {
     const directory = edges.program.environment('IDUNN_ACTIVATION_DIRECTORY');
     if (directory === undefined) {
-      throw new IdunnError('workload-not-managed', 'IDUNN_ACTIVATION_DIRECTORY is not set: Idunn did not start this');
+      throw new IdunnError('workload-not-managed', 'IDUNN_ACTIVATION_DIRECTORY is not set');
     }
     const activation = readActivation(directory, edges.program.environment('IDUNN_ACTIVATION'));
     if (activation.launch.state !== null && options.stateSchema === undefined) {
@@ -85,7 +85,9 @@ export class Idunn {
     return idunn;
   }
 
-  /** For development, without Idunn around: the program grants itself the lease of databases that Idunn does not manage. */
+  /**
+   * For development, without Idunn around: the program grants itself the lease of databases that Idunn does not manage.
+   */
   static async standalone(options: StandaloneOptions & ConnectOptions, edges: Edges = REAL): Promise<Idunn> {
     const { activation, grant } = prepareStandalone(options, edges.machine);
     const idunn = new Idunn(activation, { stateSchema: activation.launch.state?.schema ?? '', ...options }, edges);
@@ -153,8 +155,8 @@ export class Idunn {
   }
 
   /**
-   * Opens a SQLite store of the state contract, guarded. Open it before `warm()`, and once: each call is another connection.
-   * Throws `IdunnError` when the file could be another database than the authority means.
+   * Opens a SQLite store of the state contract, guarded. Open it before `warm()`, and once: each call is another
+   * connection. Throws `IdunnError` when the file could be another database than the authority means.
    */
   store(id: string, options: { readonly driver?: SqliteDriver } = {}): GuardedStore {
     return this.#shelf.take(id, this.#lease, options.driver);
@@ -191,7 +193,10 @@ export class Idunn {
     this.#say();
   }
 
-  /** Ready to be granted the lease, or to become active: everything is loaded that can be. Every store is looked at again. */
+  /**
+   * Ready to be granted the lease, or to become active: everything is loaded that can be. Every store is looked at
+   * again.
+   */
   warm(): void {
     this.#shelf.inspect();
     this.#become('warming', '');

@@ -11,7 +11,7 @@ const WRITER = fileURLToPath(new URL('./testing/writer.ts', import.meta.url));
 const SWAPS = 60;
 const SPAN_MS = 15;
 
-test('I1: real processes that write in a loop and never relinquish: after each swap only the named one commits', async (t) => {
+test('I1: of real processes that write in a loop and never relinquish only the named one commits', async (t) => {
   const path = join(scratch(t), 'world.db');
   makeStore(path, 1, null);
   const writers = [

@@ -28,8 +28,8 @@ const LEASE_TABLES = `
   INSERT OR IGNORE INTO idunn_lease VALUES (1, '${STATE_ID}', 0, NULL, NULL, '');`;
 
 /**
- * Plays the authority for one development process: fresh keys, and a lease row that names it under the next epoch, so that an
- * older development process stops writing. A database that Idunn manages is refused, never taken over (I1).
+ * Plays the authority for one development process: fresh keys, and a lease row that names it under the next epoch, so
+ * that an older development process stops writing. A database that Idunn manages is refused, never taken over (I1).
  */
 export function prepareStandalone(
   options: StandaloneOptions,

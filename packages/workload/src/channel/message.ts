@@ -29,8 +29,8 @@ export type OutgoingType = 'proof' | 'echoed' | 'relinquished' | 'withdrawn' | '
 const CHALLENGE = /^[0-9a-f]{64}$/;
 
 /**
- * Reads one line. Throws when the message is not the authority's word to this activation on this fleet and machine: signature,
- * schema, audience and subject (I5). The sequence is the session's to check.
+ * Reads one line. Throws when the message is not the authority's word to this activation on this fleet and machine:
+ * signature, schema, audience and subject (I5). The sequence is the session's to check.
  */
 export function readMessage(line: unknown, launch: LaunchDocument, authority: KeyObject): Received {
   const shape = new Shape(line, 'message');

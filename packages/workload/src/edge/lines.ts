@@ -7,7 +7,10 @@ const OUTBOX_LIMIT_BYTES = 1_048_576;
 
 const NEWLINE = 0x0a;
 
-/** Cuts a byte stream into lines of JSON. `null` for a line that is too long or no JSON: the stream cannot be trusted again. */
+/**
+ * Cuts a byte stream into lines of JSON. `null` for a line that is too long or no JSON: the stream cannot be trusted
+ * again.
+ */
 export class LineReader {
   #rest: Buffer = Buffer.alloc(0);
 

@@ -20,8 +20,8 @@ export interface Activation {
 }
 
 /**
- * Reads an activation directory whole; nothing is taken from a directory of another activation (I5). `publicId` is the value
- * of IDUNN_ACTIVATION, if there is one. Throws `IdunnError`.
+ * Reads an activation directory whole; nothing is taken from a directory of another activation (I5). `publicId` is the
+ * value of IDUNN_ACTIVATION, if there is one. Throws `IdunnError`.
  */
 export function readActivation(directory: string, publicId: string | undefined): Activation {
   const launch = readLaunch(join(directory, 'launch.json'));

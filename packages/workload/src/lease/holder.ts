@@ -94,7 +94,9 @@ export class LeaseHolder implements Permit {
     this.#become(onRowRefused(this.#lease, epoch));
   }
 
-  /** Takes a grant; the row is looked at before the program is told. Answers whether the message was for this program. */
+  /**
+   * Takes a grant; the row is looked at before the program is told. Answers whether the message was for this program.
+   */
   grant(grant: Grant): 'taken' | 'stale' {
     if (grant.stateId !== this.#stateId) return 'stale';
     const answer = onGrant(this.#lease, grant.epoch);
@@ -113,7 +115,9 @@ export class LeaseHolder implements Permit {
     }
   }
 
-  /** From this call on new writes are refused before effect. Guarded writes are synchronous, so none is in flight here. */
+  /**
+   * From this call on new writes are refused before effect. Guarded writes are synchronous, so none is in flight here.
+   */
   relinquish(request: Relinquishment): void {
     const termEndsAtMs = request.termMs === null ? null : this.#machine.monotonicMs() + request.termMs;
     const next = onRelinquish(this.#lease, { epoch: request.epoch, by: request.requestId, termEndsAtMs });

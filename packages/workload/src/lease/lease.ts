@@ -1,6 +1,6 @@
 /**
- * What this program knows about its permission to write. Knowing is not having: each write still compares the row in its own
- * transaction (I1). Pure: the same lease and event always give the same lease.
+ * What this program knows about its permission to write. Knowing is not having: each write still compares the row in
+ * its own transaction (I1). Pure: the same lease and event always give the same lease.
  */
 export type Lease =
   /** It may not write. Only a grant above `floor` changes that: the row, or a later grant, has spoken (I1, I5). */

@@ -5,7 +5,10 @@ import { type Speaker, signPresence, type Word } from './presence.ts';
 /** Takes a signed presence to somebody who wants it; drops it when nobody is there. */
 export type PresenceSink = (presence: Envelope) => void;
 
-/** Speaks for the program: on every change, again and again, and anew to each who connects; its sequence only rises (I5). */
+/**
+ * Speaks for the program: on every change, again and again, and anew to each who connects; its sequence only rises
+ * (I5).
+ */
 export class Presenter {
   readonly #speaker: Speaker;
   readonly #everyMs: number;

@@ -15,7 +15,9 @@ export interface Row {
   readonly activation: string | null;
 }
 
-/** One connection that the SDK opened, with the file it is open on. Outside a guarded transaction it is `query_only`. */
+/**
+ * One connection that the SDK opened, with the file it is open on. Outside a guarded transaction it is `query_only`.
+ */
 export class StoreConnection {
   readonly path: string;
   readonly raw: SqlConnection;
@@ -90,7 +92,9 @@ export class StoreConnection {
     return row === undefined ? null : String(row['nonce']);
   }
 
-  /** A prepared statement, remembered by its text; `admit` may refuse a new one. The oldest is forgotten at the limit. */
+  /**
+   * A prepared statement, remembered by its text; `admit` may refuse a new one. The oldest is forgotten at the limit.
+   */
   statement(sql: string, admit: () => void = () => {}): SqlStatement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;

@@ -133,7 +133,8 @@ for (const driver of [nodeSqlite, betterDriver]) {
         const { store, hand } = bench(t, driver, ...without);
         store.write((database) => {
           insert('a')(database);
-          database.exec(`CREATE TABLE plain (x BLOB); CREATE TRIGGER poison BEFORE INSERT ON world WHEN new.text = 'poison'
+          database.exec(`CREATE TABLE plain (x BLOB);
+            CREATE TRIGGER poison BEFORE INSERT ON world WHEN new.text = 'poison'
             BEGIN SELECT RAISE(ROLLBACK, 'poisoned'); END;`);
         });
         const pages = Number(store.connection.raw.prepare('PRAGMA page_count').get()?.['page_count']);

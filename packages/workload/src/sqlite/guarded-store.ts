@@ -24,9 +24,10 @@ export interface Permit {
 export interface GuardedStore {
   readonly id: string;
   /**
-   * One guarded transaction: what `body` does is committed, durable and under this activation's lease, when this returns its
-   * result; nothing happened when it throws. Synchronous. Throws `NotWriter` before effect, `IdunnError` for a broken rule,
-   * and what `body` or SQLite threw. Only `workload-outcome-unknown` leaves open whether it was committed.
+   * One guarded transaction: what `body` does is committed, durable and under this activation's lease, when this
+   * returns its result; nothing happened when it throws. Synchronous. Throws `NotWriter` before effect, `IdunnError`
+   * for a broken rule, and what `body` or SQLite threw. Only `workload-outcome-unknown` leaves open whether it was
+   * committed.
    */
   write<T>(body: (database: GuardedDatabase) => T): T;
   /** One read transaction on a consistent snapshot; allowed at any time. */

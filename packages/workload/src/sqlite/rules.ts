@@ -1,6 +1,6 @@
 /**
- * The rules that guarded writes live by, by name. Production always holds all of them; a test takes one away to see what it
- * prevents, so that no rule is there on faith. Not exported from the package.
+ * The rules that guarded writes live by, by name. Production always holds all of them; a test takes one away to see
+ * what it prevents, so that no rule is there on faith. Not exported from the package.
  */
 export type Rule =
   | 'compare-inside-the-transaction'

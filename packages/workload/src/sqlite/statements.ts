@@ -1,7 +1,7 @@
 /**
- * Which statements may run inside a transaction that the SDK owns. SQLite runs a text statement by statement, so a COMMIT in
- * its middle would let the rest write outside the guarded transaction before any check could see it (I1). The tokens follow
- * SQLite's tokenizer; where the two could differ, the text is refused.
+ * Which statements may run inside a transaction that the SDK owns. SQLite runs a text statement by statement, so a
+ * COMMIT in its middle would let the rest write outside the guarded transaction before any check could see it (I1). The
+ * tokens follow SQLite's tokenizer; where the two could differ, the text is refused.
  */
 
 const SQL_LIMIT_CHARS = 1_000_000;
@@ -21,14 +21,25 @@ const PRAGMAS = new Set(
 /** The authority's tables; the program neither reads nor writes them. */
 const RESERVED = new Set(['idunn_lease', 'idunn_nonce']);
 
-const TOKEN =
-  /(?<space>[ \t\n\v\f\r\uFEFF]+|--[^\n]*|\/\*[^]*?(?:\*\/|$))|(?<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|(?<word>[A-Za-z_\u0080-\uFFFF][\w$\u0080-\uFFFF]*)|(?<variable>[$@:#][\w$:\u0080-\uFFFF]+)|(?<other>[^])/y;
+/** SQLite's tokens, as far as they can hide or show the end of a statement. */
+const TOKEN = new RegExp(
+  [
+    /(?<space>[ \t\n\v\f\r\uFEFF]+|--[^\n]*|\/\*[^]*?(?:\*\/|$))/,
+    /(?<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])/,
+    /(?<word>[A-Za-z_\u0080-\uFFFF][\w$\u0080-\uFFFF]*)/,
+    /(?<variable>[$@:#][\w$:\u0080-\uFFFF]+)/,
+    /(?<other>[^])/,
+  ]
+    .map((pattern) => pattern.source)
+    .join('|'),
+  'y',
+);
 
 type Token = { readonly kind: 'word' | 'quoted' | 'variable' | 'other'; readonly text: string };
 
 /**
- * Why `sql` may not run, or `null` when it may. `mode` is what surrounds it; `one` demands a single statement, as a prepared
- * statement is.
+ * Why `sql` may not run, or `null` when it may. `mode` is what surrounds it; `one` demands a single statement, as a
+ * prepared statement is.
  */
 export function refuseStatements(sql: string, mode: 'read' | 'write', one: boolean): string | null {
   if (sql.length > SQL_LIMIT_CHARS) return `a text of more than ${SQL_LIMIT_CHARS} characters; bind data as parameters`;

@@ -10,9 +10,9 @@ export interface FileIdentity {
 }
 
 /**
- * Looks at a store's file before (and after) it is opened: an absolute path to a plain file with one link that is no mount
- * point itself, because SQLite's locks and side files follow the name, and a second name is a second database (I1).
- * Throws `IdunnError`.
+ * Looks at a store's file before (and after) it is opened: an absolute path to a plain file with one link that is no
+ * mount point itself, because SQLite's locks and side files follow the name, and a second name is a second database
+ * (I1). Throws `IdunnError`.
  */
 export function inspectStoreFile(
   path: string,
@@ -45,7 +45,9 @@ export function identityAt(path: string): FileIdentity | null {
 export const sameFile = (left: FileIdentity | null, right: FileIdentity | null): boolean =>
   left !== null && right !== null && left.device === right.device && left.inode === right.inode;
 
-/** True when one of this process's open descriptors is the file; where the system shows none, nothing contradicts it. */
+/**
+ * True when one of this process's open descriptors is the file; where the system shows none, nothing contradicts it.
+ */
 export function isOpenHere(file: FileIdentity): boolean {
   let names: readonly string[];
   try {

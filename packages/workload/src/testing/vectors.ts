@@ -102,7 +102,9 @@ const key = (byte: number, pair: typeof AUTHORITY_KEY) => ({
   keyId: pair.keyId,
 });
 
-/** Writes the golden file anew. Run by hand, and only when version 1 of the protocol has a case that is missing here. */
+/**
+ * Writes the golden file anew. Run by hand, and only when version 1 of the protocol has a case that is missing here.
+ */
 export function makeVectors(): Vectors {
   const launch = signEnvelope(launchPayload(LAUNCH), [AUTHORITY_KEY]);
   const speaker = { ...readLaunchDocument(launch), pid: PID, keys: [ACTIVATION_KEY, SIGNER_KEY] as const };

@@ -5,8 +5,8 @@ export interface JsonObject {
 }
 
 /**
- * RFC 8785 JSON: keys in UTF-16 order, no spaces, numbers as ECMAScript writes them. Throws `TypeError` for what JSON cannot
- * carry exactly. An `undefined` property counts as absent.
+ * RFC 8785 JSON: keys in UTF-16 order, no spaces, numbers as ECMAScript writes them. Throws `TypeError` for what JSON
+ * cannot carry exactly. An `undefined` property counts as absent.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
