@@ -1,0 +1,5 @@
+export function endFleet(options: {
+  readonly fleet: string;
+  readonly runtime: string;
+  readonly graceMs?: number;
+}): Promise<{ readonly what: 'daemon' | 'workload' | 'router'; readonly pid: number; readonly forced: boolean }[]>;

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { OWN_NODE } from './preparation.mjs';
+
+/** Where the service ports of fleets that are made here lie; each fleet takes a block of its own. */
+const PORTS = { from: 21_000, to: 29_000, block: 20 };
+
+/** True when the loopback port can be bound now. */
+const isFree = (port) =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+
+/** A block of free ports, looked for from a place that the seed gives, so that two fleets rarely meet. */
+export async function freePorts(seed) {
+  const blocks = (PORTS.to - PORTS.from) / PORTS.block;
+  for (let step = 0; step < blocks; step++) {
+    const from = PORTS.from + ((seed + step) % blocks) * PORTS.block;
+    const ports = Array.from({ length: PORTS.block }, (_, index) => from + index);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return { from, to: from + PORTS.block - 1 };
+  }
+  throw new Error(`No block of ${PORTS.block} free ports lies between ${PORTS.from} and ${PORTS.to}.`);
+}
+
+/**
+ * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept.
+ *
+ * @param {{ fleet: string, id: string, work: string, runtime: string, repository: string, minimumRevision: string,
+ *   ports: { from: number, to: number } }} options
+ */
+export function writeFleet({ fleet, id, work, runtime, repository, minimumRevision, ports }) {
+  const node = realpathSync(OWN_NODE);
+  writeOnce(
+    join(fleet, 'fleet.toml'),
+    `schema = "idunn.fleet/v1"
+id = "${id}"
+
+[directories]
+state = "${join(work, 'state')}"
+runtime = "${runtime}"
+releases = "${join(work, 'releases')}"
+logs = "${join(work, 'logs')}"
+cache = "${join(work, 'cache')}"
+
+[ports]
+from = ${ports.from + 1}
+to = ${ports.to}
+
+[profiles]
+all = ["ghostlight"]
+`,
+  );
+  writeOnce(
+    join(fleet, 'bindings/ghostlight.toml'),
+    `schema = "idunn.binding/v1"
+target = "ghostlight"
+capabilities = ["ghostlight.world"]
+
+[source]
+origin = "${repository}"
+ref = "refs/heads/main"
+minimum_revision = "${minimumRevision}"
+
+[runner.build]
+kind = "host-native"
+allowed_programs = { node = "${node}" }
+environment = { PATH = "${dirname(node)}:/usr/bin:/bin" }
+
+[interpreter.node]
+path = "${node}"
+
+[state]
+root = "${join(work, 'world')}"
+
+[workload]
+single_process = true
+
+[route]
+listen = { host = "127.0.0.1", port = ${ports.from} }
+
+[rollout]
+drain_ms = 10000
+`,
+  );
+}
+
+function writeOnce(file, text) {
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

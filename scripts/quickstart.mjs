@@ -1,0 +1,100 @@
+// Takes a fresh clone to a running service, on a machine with only Git, Node 20 or newer and npm.
+// Everything it makes is under .quickstart/; running it again is harmless; --stop ends all that it started.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { endFleet } from './lib/end-fleet.mjs';
+import { freePorts, writeFleet } from './lib/fleet-files.mjs';
+import { ghostlightRepository } from './lib/ghostlight-source.mjs';
+import { installDependencies, OWN_NODE, requireTools } from './lib/preparation.mjs';
+import { ROOT } from './lib/root.mjs';
+
+const root = resolve(ROOT);
+const work = join(root, '.quickstart');
+const fleet = join(work, 'fleet');
+const repository = join(work, 'repos/ghostlight');
+const hash = createHash('sha256').update(root).digest('hex');
+
+/** A Unix socket's path has 107 bytes; the longest below the runtime directory takes 36 of them. */
+const LONGEST_RUNTIME_BYTES = 71;
+const runtime = runtimeDirectory();
+
+function runtimeDirectory() {
+  const near = join(work, 'run');
+  if (Buffer.byteLength(near) <= LONGEST_RUNTIME_BYTES) return near;
+  return `/tmp/idunn-${userInfo().uid}-${hash.slice(0, 8)}`;
+}
+
+/** The repository's own Node comes first, for the programs and for what they start. */
+const environment = { ...process.env, PATH: `${dirname(OWN_NODE)}${delimiter}${process.env.PATH}` };
+
+function run(what, program, words) {
+  const { status, error } = spawnSync(program, words, { cwd: root, env: environment, stdio: 'inherit' });
+  if (error !== undefined) throw new Error(`${what}: ${error.message}`);
+  return status ?? 1;
+}
+
+const idunn = (...words) =>
+  run('idunn', OWN_NODE, [join(root, 'packages/cli/bin/idunn.mjs'), '--fleet', fleet, ...words]);
+
+const step = (text) => console.log(`\n── ${text}`);
+
+async function start() {
+  step('tools and dependencies');
+  requireTools();
+  installDependencies();
+  step('building Idunn');
+  if (run('tsc', join(root, 'node_modules/.bin/tsc'), ['-b']) !== 0) throw new Error('Idunn could not be built.');
+  step('a fleet with one service, ghostlight');
+  mkdirSync(runtime, { recursive: true, mode: 0o700 });
+  if (relative(work, runtime).startsWith('..'))
+    console.log(`sockets are in ${runtime}: the path of ${work} is too long`);
+  const commit = ghostlightRepository(repository);
+  const ports = await freePorts(Number.parseInt(hash.slice(0, 6), 16));
+  const id = `quickstart-${hash.slice(0, 6)}`;
+  writeFleet({ fleet, id, work, runtime, repository, minimumRevision: commit, ports });
+  step('the daemon');
+  if (idunn('daemon', '--detach') !== 0) throw new Error('The daemon did not come up.');
+  step('idunn up ghostlight');
+  const outcome = idunn('up', 'ghostlight');
+  if (outcome !== 0) process.exit(outcome);
+  console.log(`
+Ghostlight is up. Look at its world:  ${pageUrl()}
+
+Try next, from this directory:
+  npx idunn status                  what is expected, present and ready
+  npx idunn history ghostlight      what happened, and who asked for it
+  npx idunn up ghostlight           again: nothing to do. Change a file in
+                                    ${relative(root, repository)}, commit it, and deploy under load
+
+Everything is in .quickstart/; npm run quickstart -- --stop ends it.`);
+}
+
+/** The stable route, as the binding names it: it was picked once and is kept. */
+function pageUrl() {
+  const binding = readFileSync(join(fleet, 'bindings/ghostlight.toml'), 'utf8');
+  const [, host, port] = /^listen = \{ host = "([^"]+)", port = (\d+) \}/m.exec(binding) ?? [];
+  return `http://${host}:${port}/`;
+}
+
+async function stop() {
+  const ended = await endFleet({ fleet, runtime });
+  for (const { what, pid, forced } of ended) console.log(`ended ${what} ${pid}${forced ? ' by force' : ''}`);
+  if (ended.length === 0) console.log('nothing of the quickstart was running');
+}
+
+try {
+  const [word, ...more] = process.argv.slice(2);
+  if (word === undefined) await start();
+  else if (word === '--stop' && more.length === 0) await stop();
+  else if (word === '--help')
+    console.log(
+      'npm run quickstart           build, start and deploy\nnpm run quickstart -- --stop end all that it started',
+    );
+  else throw new Error(`unknown: ${[word, ...more].join(' ')}; the quickstart takes nothing, --stop or --help`);
+} catch (error) {
+  console.error(`\nquickstart: ${error.message}`);
+  process.exitCode = 1;
+}
