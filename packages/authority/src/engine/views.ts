@@ -172,7 +172,8 @@ function incarnationView(
     word.kind === 'seen' && (activation === null || word.value.activation === activation) ? word.value : null;
   const present = said?.present ?? null;
   const ready = said?.ready ?? null;
-  const observedAt = (ms: number): string => new Date(Number.isFinite(ms) ? ms : now.wallMs).toISOString();
+  // Observed on the monotonic clock, shown on the wall clock of now (F29).
+  const observedAt = (atMs: number): string => new Date(now.wallMs + atMs - now.monotonicMs).toISOString();
   return {
     incarnation,
     role,

@@ -16,6 +16,7 @@ export interface Correlation {
     readonly state: PresenceState;
     readonly epoch: number | null;
     readonly sequence: number;
+    /** When it reached the daemon, on the monotonic clock. */
     readonly observedAtMs: number;
     readonly fresh: boolean;
   } | null;
