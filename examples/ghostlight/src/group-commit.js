@@ -9,14 +9,16 @@ export class GroupCommit {
   #queue = [];
   #scheduled = false;
 
-  /** @param {(drafts: readonly import('./event.js').Draft[]) => readonly unknown[]} append throws when nothing was kept */
+  /**
+   * @param {(drafts: readonly import('./event.js').Draft[]) => readonly unknown[]} append throws when nothing was kept
+   */
   constructor(append) {
     this.#append = append;
   }
 
   /**
-   * Queues a draft; `done(error, answer)` is called after its commit. Answers false, and does nothing, when the queue is
-   * full.
+   * Queues a draft; `done(error, answer)` is called after its commit. Answers false, and does nothing, when the queue
+   * is full.
    */
   add(draft, done) {
     if (this.#queue.length >= QUEUE_LIMIT_EVENTS) return false;

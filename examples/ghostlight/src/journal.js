@@ -13,7 +13,9 @@ const BY_ID = 'SELECT seq, id, text, hash, epoch FROM events WHERE id = ?';
 const PAGE = 'SELECT seq, id, text, hash, epoch FROM events WHERE seq >= ? ORDER BY seq LIMIT ?';
 const APPEND = 'INSERT INTO events (seq, id, text, hash, epoch) VALUES (?, ?, ?, ?, ?)';
 
-/** The world's memory: numbered events in a hash chain. Nothing is kept beside the database, so nothing can be stale. */
+/**
+ * The world's memory: numbered events in a hash chain. Nothing is kept beside the database, so nothing can be stale.
+ */
 export class Journal {
   #store;
   #exists = false;

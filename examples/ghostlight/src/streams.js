@@ -8,7 +8,9 @@ import {
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 300;
 
-/** The readers of `GET /stream`: server-sent events, each with its number as id, so that a reader resumes where it was. */
+/**
+ * The readers of `GET /stream`: server-sent events, each with its number as id, so that a reader resumes where it was.
+ */
 export class Streams {
   #journal;
   #readers = new Set();

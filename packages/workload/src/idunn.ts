@@ -293,9 +293,9 @@ export class Idunn {
 
   /** The answer goes out in the same tick when no handler is asynchronous. */
   #relinquish(request: Relinquishment, done: (lastWriteAtMs: number | null) => void): void {
-    this.#lease.relinquish(request);
+    const held = this.#lease.relinquish(request);
     const answer = (): void => done(this.#lease.lastWriteAtMs);
-    const running = runHandlers(this.#relinquishHandlers, undefined);
+    const running = runHandlers(held ? this.#relinquishHandlers : [], undefined);
     if (running.kind === 'done') answer();
     else void this.#awaitRelinquish(running.promise).then(answer);
   }

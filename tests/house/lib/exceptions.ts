@@ -6,10 +6,14 @@ export interface Exception {
 }
 
 const kernel = 'packages/kernel/src';
+const workload = 'packages/workload/src';
 
 export const EXCEPTIONS: readonly Exception[] = [
   { path: `${kernel}/system/clock.ts`, rule: 'wall-clock', because: 'is the machine’s clock' },
   { path: `${kernel}/system/timers.ts`, rule: 'timers', because: 'is the event loop’s timers' },
   { path: `${kernel}/crypto/key-file.ts`, rule: 'write', because: 'keeps key files' },
   { path: `${kernel}/store/sqlite/files.ts`, rule: 'write', because: 'gives the store’s files their names and modes' },
+  { path: `${workload}/edge/machine.ts`, rule: 'wall-clock', because: 'is the monotonic clock of a managed program' },
+  { path: `${workload}/edge/machine.ts`, rule: 'timers', because: 'is the timers of a managed program' },
+  { path: `${workload}/edge/program.ts`, rule: 'environment', because: 'is the environment of a managed program' },
 ];

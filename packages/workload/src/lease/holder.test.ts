@@ -179,3 +179,13 @@ test('I10: a row that cannot be read is neither a yes nor a no: it stays aside a
   machine.pass(100);
   assert.equal(holder.epoch, 1);
 });
+
+test('I10: a grant whose row cannot be read yet is taken as soon as it can', (t) => {
+  const { machine, holder, hand, writes } = world(t);
+  hand.database.exec('ALTER TABLE idunn_lease RENAME TO hidden');
+  assert.equal(holder.grant(grant(1)), 'taken');
+  assert.equal(writes(), false);
+  hand.database.exec('ALTER TABLE hidden RENAME TO idunn_lease');
+  machine.pass(100);
+  assert.equal(writes(), true);
+});

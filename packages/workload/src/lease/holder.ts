@@ -14,8 +14,8 @@ import {
   writingEpoch,
 } from './lease.ts';
 
-/** While the database is busy, how soon the row is asked for again. */
-const RESUME_RETRY_MS = 100;
+/** How soon a row that could not be read is asked for again. */
+const ROW_RETRY_MS = 100;
 
 export interface Grant {
   readonly stateId: string;
@@ -50,7 +50,7 @@ export class LeaseHolder implements Permit {
   #lease: Lease = NO_LEASE;
   #lastWriteAtMs: number | null = null;
   #firstWriteSaid = 0;
-  #withdrawTimer = (): void => {};
+  #stopTimer = (): void => {};
 
   /** `stores` is the live list of what the program has opened. */
   constructor(
@@ -91,6 +91,7 @@ export class LeaseHolder implements Permit {
 
   refusedByRow(epoch: number): void {
     if (this.#without.has('row-refusal-is-final')) return;
+    this.#events.log(`the lease row no longer names this activation under epoch ${epoch}`);
     this.#become(onRowRefused(this.#lease, epoch));
   }
 
@@ -117,13 +118,17 @@ export class LeaseHolder implements Permit {
 
   /**
    * From this call on new writes are refused before effect. Guarded writes are synchronous, so none is in flight here.
+   * Answers whether that epoch was held.
    */
-  relinquish(request: Relinquishment): void {
+  relinquish(request: Relinquishment): boolean {
+    if (this.#lease.kind === 'none') this.#stopTimer(); // A grant that is still being looked at is off as well.
     const termEndsAtMs = request.termMs === null ? null : this.#machine.monotonicMs() + request.termMs;
     const next = onRelinquish(this.#lease, { epoch: request.epoch, by: request.requestId, termEndsAtMs });
-    if (next === this.#lease) return;
+    if (next === this.#lease) return false;
     this.#become(next);
-    if (request.termMs !== null) this.#later(request.termMs);
+    if (request.termMs === null) this.#stopTimer();
+    else this.#later(request.termMs);
+    return true;
   }
 
   /** The handover is off. Answers whether this program writes now. */
@@ -133,17 +138,23 @@ export class LeaseHolder implements Permit {
   }
 
   stop(): void {
-    this.#withdrawTimer();
+    this.#stopTimer();
   }
 
   #take(grant: Grant, next: Lease): void {
-    const elsewhere = this.#stores.find((store) => !this.#agrees(store, grant.epoch));
+    this.#stopTimer();
+    let elsewhere: ConnectionStore | undefined;
+    try {
+      elsewhere = this.#stores.find((store) => !this.#agrees(store, grant.epoch));
+    } catch (error) {
+      this.#askAgain(error, () => this.grant(grant));
+      return;
+    }
     if (elsewhere !== undefined) {
       this.#events.log(`the lease row of ${elsewhere.id} does not name this activation under epoch ${grant.epoch}`);
       this.#become(onRowRefused(this.#lease, grant.epoch));
       return;
     }
-    this.#withdrawTimer();
     this.#lease = next;
     this.#events.granted(grant);
   }
@@ -162,18 +173,20 @@ export class LeaseHolder implements Permit {
       const named = this.#without.has('resume-re-reads-the-row') || this.#stores.every((store) => store.isNamed(grant));
       this.#become(named ? onStillNamed(this.#lease) : onRowRefused(this.#lease, grant.epoch));
     } catch (error) {
-      // Unknown is neither yes nor no (I10): it stays aside and asks again.
-      this.#events.log(`the lease row could not be read again: ${messageOf(error)}`);
-      this.#withdrawTimer();
-      this.#withdrawTimer = this.#machine.after(RESUME_RETRY_MS, () => {
-        this.#resume();
-      });
+      this.#askAgain(error, () => this.#resume());
     }
   }
 
+  /** A row that cannot be read is neither a yes nor a no (I10): nothing changes, and it is asked again soon. */
+  #askAgain(error: unknown, ask: () => void): void {
+    this.#events.log(`the lease row cannot be read: ${messageOf(error)}`);
+    this.#stopTimer();
+    this.#stopTimer = this.#machine.after(ROW_RETRY_MS, ask);
+  }
+
   #later(termMs: number): void {
-    this.#withdrawTimer();
-    this.#withdrawTimer = this.#machine.after(termMs, () => {
+    this.#stopTimer();
+    this.#stopTimer = this.#machine.after(termMs, () => {
       if (isTermOver(this.#lease, this.#machine.monotonicMs())) this.#resume();
       else if (this.#lease.kind === 'relinquished' && this.#lease.termEndsAtMs !== null) {
         this.#later(Math.max(1, this.#lease.termEndsAtMs - this.#machine.monotonicMs())); // The timer came early.

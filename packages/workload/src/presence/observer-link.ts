@@ -13,6 +13,7 @@ export class ObserverLink {
   readonly #connected: () => void;
   readonly #log: (line: string) => void;
   #socket: Socket | null = null;
+  #open = false;
   #waitMs = FIRST_WAIT_MS;
   #stopTimer = (): void => {};
   #stopped = false;
@@ -28,28 +29,29 @@ export class ObserverLink {
 
   start(): void {
     const socket = connect(this.#path);
+    this.#socket = socket;
     socket.unref();
     socket.on('connect', () => {
       this.#waitMs = FIRST_WAIT_MS;
-      this.#socket = socket;
+      this.#open = true;
       this.#connected();
     });
     socket.on('error', () => {}); // Its close follows; not being reachable is the observer's news, not ours.
     socket.on('close', () => {
-      this.#socket = null;
+      this.#open = false;
       this.#again();
     });
     readLines(socket, (value) => this.#hear(value), this.#log);
   }
 
   send(presence: Envelope): void {
-    if (this.#socket !== null) writeLine(this.#socket, { type: 'presence', envelope: presence });
+    if (this.#open && this.#socket !== null) writeLine(this.#socket, { type: 'presence', envelope: presence });
   }
 
   stop(): void {
     this.#stopped = true;
     this.#stopTimer();
-    this.#socket?.end();
+    this.#socket?.destroySoon();
   }
 
   #again(): void {
