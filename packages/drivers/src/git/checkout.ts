@@ -16,8 +16,8 @@ export const inCopyOrder = (entries: readonly TreeEntry[]): readonly TreeEntry[]
 ];
 
 /**
- * Writes each blob as it comes from `cat-file --batch`, byte for byte: no filter, no line-ending conversion. Links are made last, so that
- * no file is ever written through one, and only when all of them stay inside the tree.
+ * Writes each blob as it comes from `cat-file --batch`, byte for byte: no filter, no line-ending conversion. Links
+ * are made last, so that no file is ever written through one, and only when all of them stay inside the tree.
  */
 export async function copyBlobs(
   stdout: AsyncIterable<Buffer>,

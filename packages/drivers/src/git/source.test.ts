@@ -54,7 +54,7 @@ function codeOf(outcome: Outcome<unknown>): string {
 }
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
-  test(`I2: commit, tree, recipe and ancestry are proven, the exact tree is staged (${objectFormat})`, async (context) => {
+  test(`I2: every fact is proven and the exact tree is staged (${objectFormat})`, async (context) => {
     const { repository, first, resolve, stage, paths } = await bench(context, objectFormat);
     await repository.write('bin/run', '#!/bin/sh\n', 0o755);
     await repository.write('ünïcode name', Buffer.from([0, 255, 13, 10]));
@@ -90,7 +90,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
   });
 }
 
-test('the object cache is kept: an unchanged ref transfers nothing, and a lost cache is fetched again while staging', async (context) => {
+test('an unchanged ref transfers nothing, and a lost object cache is fetched again while staging', async (context) => {
   const { resolve, stage, cache, repository } = await bench(context);
   const resolved = valueOf(await resolve());
   const before = await readdir(join(cache, 'app.git/objects/pack'));

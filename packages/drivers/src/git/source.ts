@@ -48,7 +48,9 @@ export function createGitSource({ git: program, cache, stages }: GitSourceOption
     return refused(refusal('source-ref-missing', `${origin} has no ${ref}.`));
   }
 
-  /** Brings the ref's history into the cache; nothing is transferred when it is there already. Answers the ref's commit. */
+  /**
+   * Brings the ref's history into the cache; nothing is transferred when it is there already. Answers the ref's commit.
+   */
   async function fetchHead(target: string, { origin, ref }: Origin, signal: AbortSignal): Promise<Outcome<string>> {
     const head = await remoteHead({ origin, ref }, signal);
     if (!head.ok) return head;

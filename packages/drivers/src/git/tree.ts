@@ -18,8 +18,8 @@ export interface Gitlink {
 }
 
 /**
- * Reads `ls-tree -r -l -z --full-tree`: `MODE TYPE ID SIZE TAB PATH NUL`. Refused as a whole when a single path could not be written
- * below a stage.
+ * Reads `ls-tree -r -l -z --full-tree`: `MODE TYPE ID SIZE TAB PATH NUL`. Refused as a whole when a single path could
+ * not be written below a stage.
  */
 export function parseTree(
   output: Buffer,

@@ -4,9 +4,10 @@ import { STEP_MARK } from './environment.ts';
 const ROUNDS_LIMIT = 50;
 
 /**
- * Ends every process that still carries the step's mark in its environment, also one that left the process group. The mark is read
- * again immediately before each signal, so a recycled number is never taken for a process of the step (F12). A process that scrubbed
- * its own environment and left the group is not found; only a confining runner can promise more.
+ * Ends every process that still carries the step's mark in its environment, also one that left the process group. The
+ * mark is read again immediately before each signal, so a recycled number is never taken for a process of the step
+ * (F12). A process that scrubbed its own environment and left the group is not found; only a confining runner can
+ * promise more.
  */
 export async function endLeftovers(requestId: string): Promise<void> {
   const mark = Buffer.from(`\0${STEP_MARK}=${requestId}\0`);

@@ -18,8 +18,8 @@ export interface HostRunnerOptions {
 type Verdict = 'timed-out' | 'too-much-output' | 'withdrawn';
 
 /**
- * Runs steps on this machine as Idunn's own user: by argv, with a clean environment and limits on time and output. It does not confine a
- * hostile build; that is for runners that can.
+ * Runs steps on this machine as Idunn's own user: by argv, with a clean environment and limits on time and output. It
+ * does not confine a hostile build; that is for runners that can.
  */
 export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): RunnerPort {
   return {
@@ -106,7 +106,9 @@ async function drain(from: Readable, output: StepOutput, over: () => void): Prom
 
 const QUIET_MS = 2_000;
 
-/** A process that hid from the step's mark may hold the pipes for ever; its output is not waited for longer than this. */
+/**
+ * A process that hid from the step's mark may hold the pipes for ever; its output is not waited for longer than this.
+ */
 async function untilQuiet(drained: Promise<unknown>, child: ChildProcess, timers: Timers): Promise<void> {
   const cancel = timers.after(QUIET_MS, () => {
     child.stdout?.destroy();

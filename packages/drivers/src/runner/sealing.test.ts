@@ -155,7 +155,7 @@ test('the faults of a committed recipe are refused at planning, with their lines
   );
 });
 
-test('a failing step is shown with its last lines, leaves no release, and the next commit builds from a clean stage', async (context) => {
+test('a failing step shows its last lines and leaves no release; the next stage is clean', async (context) => {
   const { repository, release, plan, fleet, seal } = await app(context);
   await repository.write(
     'build.cjs',
@@ -194,7 +194,7 @@ test('I2: a stage that was altered behind our back is not what gets built', asyn
   assert.equal(calls.stage, 2);
 });
 
-test('F27: a release directory without its completion record is no release; it is thrown away and made again', async (context) => {
+test('F27: a release directory without its record is no release; it is made again', async (context) => {
   const { seal, release, directory, fleet, calls } = await app(context);
   const sealed = await seal();
   const root = directory(sealed.release);
@@ -213,7 +213,7 @@ test('F27: a release directory without its completion record is no release; it i
   assert.deepEqual((await readdir(fleet.directories.releases)).length, 2);
 });
 
-test('F13: a release with one altered, added, missing or relabelled thing is refused before it is used', async (context) => {
+test('F13: a release with anything altered, added or missing is refused before it is used', async (context) => {
   const { seal, release, directory, plan } = await app(context);
   const sealed = await seal();
   const root = directory(sealed.release);
@@ -358,7 +358,8 @@ test('the observer is sealed from installed files by the same way', async (conte
   const root = releaseDirectory(fleet.directories.releases, sealed.release);
   assert.equal(await text(join(root, 'program/lib/a.js')), 'export {};\n');
   assert.equal(valueOf(await release.installed(sealed.release)).release, sealed.release);
-  // The same bytes are the same release; other bytes are another one, and a plan of the old bytes can no longer be staged.
+  // The same bytes are the same release; other bytes are another one, and a plan of the old bytes can no longer be
+  // staged.
   assert.equal(planDigest(valueOf(await release.plan({ target: 'observer' }, never()))), planDigest(plan));
   await writeFile(join(directory, 'lib/a.js'), 'export const b = 1;\n');
   const changed = valueOf(await release.plan({ target: 'observer' }, never()));

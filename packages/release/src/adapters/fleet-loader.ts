@@ -10,15 +10,18 @@ import { type FleetDocument, parseFleet } from '../fleet/parse.ts';
 const BINDINGS_LIMIT = 10_000;
 
 /**
- * Reads `fleet.toml` and `bindings/*.toml`. Refused with the faults of all files at once. To go on with the bindings that
- * are valid, use `readFleet`.
+ * Reads `fleet.toml` and `bindings/*.toml`. Refused with the faults of all files at once. To go on with the bindings
+ * that are valid, use `readFleet`.
  */
 export async function loadFleet(directory: string, account: Account): Promise<Outcome<Fleet>> {
   const { fleet, faults } = await readFleet(directory, account);
   return fleet === null || faults.length > 0 ? refusedFaults(faults) : ok(fleet);
 }
 
-/** The fleet with every valid binding, beside the faults of the others; `fleet` is `null` when fleet.toml itself is faulty. */
+/**
+ * The fleet with every valid binding, beside the faults of the others; `fleet` is `null` when fleet.toml itself is
+ * faulty.
+ */
 export async function readFleet(
   directory: string,
   account: Account,

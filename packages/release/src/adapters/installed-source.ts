@@ -14,8 +14,9 @@ import { type Walked, walk } from './walk.ts';
 export const INSTALLED_ORIGIN = 'idunn:installed';
 
 /**
- * Idunn's own installed bytes as a source: a directory takes the place of a repository, and the digest of its tree, in git's SHA-256 object
- * format, that of the commit. Everything after it (stage, seal, install) is as for any other source.
+ * Idunn's own installed bytes as a source: a directory takes the place of a repository, and the digest of its tree,
+ * in git's SHA-256 object format, that of the commit. Everything after it (stage, seal, install) is as for any other
+ * source.
  */
 export function createInstalledSource(options: {
   readonly directory: string;

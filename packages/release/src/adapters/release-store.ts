@@ -155,7 +155,10 @@ async function verifyRelease(root: string, release: Digest, digests: DigestMemo)
   return ok(record);
 }
 
-/** The first difference between an installed artifact and its record, in words; `null` when every byte is as sealed (F13). */
+/**
+ * The first difference between an installed artifact and its record, in words; `null` when every byte is as sealed
+ * (F13).
+ */
 async function artifactDifference(path: string, artifact: SealedArtifact, digests: DigestMemo): Promise<string | null> {
   const stat = await lstat(path).catch(absentAsNull);
   if (stat === null) return `${artifact.id} is missing`;

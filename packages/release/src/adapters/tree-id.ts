@@ -6,9 +6,10 @@ import { hashFile } from './files.ts';
 type Format = 'sha1' | 'sha256';
 
 /**
- * The git tree id of what is on disk, computed from its bytes alone (git's object format: `tree SIZE NUL`, then `MODE NAME NUL ID` for each
- * entry, directories ordered as if their names ended in a slash). An empty directory counts as an empty tree, which git never has, so it
- * shows as a difference. Throws for anything that is no file, link or directory.
+ * The git tree id of what is on disk, computed from its bytes alone (git's object format: `tree SIZE NUL`, then `MODE
+ * NAME NUL ID` for each entry, directories ordered as if their names ended in a slash). An empty directory counts as
+ * an empty tree, which git never has, so it shows as a difference. Throws for anything that is no file, link or
+ * directory.
  */
 export async function treeIdOf(directory: string, format: Format): Promise<string> {
   return (await treeId(directory, format)).toString('hex');

@@ -18,7 +18,10 @@ export class TreeTooLarge extends Error {
   }
 }
 
-/** Everything below a directory, a directory before what is in it, in order of UTF-16 code units. Links are not followed. */
+/**
+ * Everything below a directory, a directory before what is in it, in order of UTF-16 code units. Links are not
+ * followed.
+ */
 export async function walk(root: string): Promise<readonly Walked[]> {
   const found: Walked[] = [];
   const visit = async (base: string): Promise<void> => {

@@ -38,9 +38,10 @@ test('all faults come at once, each with its line', () => {
     '4:1 invalid-value source.origin: an https URL without user and password, or an absolute path',
     '5:1 invalid-value source.ref: a full ref such as refs/heads/main, as git check-ref-format accepts it',
     '6:1 invalid-value source.minimum_revision: a full git object id: 40 or 64 lower-case hexadecimal digits',
-    '9:22 invalid-value runner.build.allowed_programs.node: an absolute path, without "..", "." or doubled and trailing slashes',
-    '9:41 invalid-value runner.build.allowed_programs."sub/sh": a program is a plain name without a slash, at most 64 characters',
-    '11:1 invalid-value state.root: an absolute path, without "..", "." or doubled and trailing slashes',
+    '9:22 invalid-value runner.build.allowed_programs.node: ' +
+      'an absolute path, without "..", ".", // or a slash at its end',
+    '9:41 invalid-value runner.build.allowed_programs."sub/sh": a plain name without a slash, at most 64 characters',
+    '11:1 invalid-value state.root: an absolute path, without "..", ".", // or a slash at its end',
     '13:12 invalid-value route.listen.port: too big: expected number to be <=65535',
     '14:1 unknown-field unknown field route.shell',
     '1:1 missing-field [endpoint] is missing: a route needs one behind it',

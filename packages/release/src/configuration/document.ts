@@ -1,9 +1,7 @@
 import { parse, TomlError } from 'smol-toml';
 import type { Fault, Place } from './fault.ts';
 import { locate } from './locate.ts';
-
-/** One step into a TOML value: a key or an array index. */
-export type Path = readonly (string | number)[];
+import { fieldName, type Path } from './path.ts';
 
 /** A parsed TOML file that can say where each of its values is written. */
 export interface Document {
@@ -58,13 +56,4 @@ export const isFault = (result: Document | Fault): result is Fault => 'code' in 
 export function faultAt(document: Document, path: Path, code: Fault['code'], message: string, related?: Place): Fault {
   const fault = { ...document.place(path), code, field: fieldName(path), message };
   return related === undefined ? fault : { ...fault, related };
-}
-
-/** `['step', 2, 'argv']` as `step[2].argv`. */
-export function fieldName(path: Path): string {
-  return path.reduce<string>((name, part) => {
-    if (typeof part === 'number') return `${name}[${part}]`;
-    const key = /^[A-Za-z0-9_-]+$/.test(part) ? part : JSON.stringify(part);
-    return name === '' ? key : `${name}.${key}`;
-  }, '');
 }

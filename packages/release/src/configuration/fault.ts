@@ -43,7 +43,10 @@ export function faultsOf(about: Refusal): readonly Fault[] {
   return detail['faults'] as unknown as readonly Fault[];
 }
 
-/** The faults for a terminal: place and message, then the line with a mark under the column. Control characters are shown as `·`. */
+/**
+ * The faults for a terminal: place and message, then the line with a mark under the column. Control characters are
+ * shown as `·`.
+ */
 export function renderFaults(faults: readonly Fault[]): string {
   return faults.map(renderFault).join('\n\n');
 }

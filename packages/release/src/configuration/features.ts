@@ -1,5 +1,6 @@
-import { type Document, faultAt, type Path } from './document.ts';
+import { type Document, faultAt } from './document.ts';
 import type { Fault } from './fault.ts';
+import { type Path } from './path.ts';
 
 /** A part of the vocabulary that this version parses and does not act on yet. */
 export interface Unsupported {

@@ -22,7 +22,7 @@ export const contractName = z
 
 export const program = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/, 'a program is a plain name without a slash, at most 64 characters');
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/, 'a plain name without a slash, at most 64 characters');
 
 export const environmentName = z
   .string()
@@ -42,7 +42,7 @@ export const absolutePath = z
   .max(4_096)
   .refine(
     (path) => posix.isAbsolute(path) && normal(path) && (path === '/' || !path.endsWith('/')),
-    'an absolute path, without "..", "." or doubled and trailing slashes',
+    'an absolute path, without "..", ".", // or a slash at its end',
   );
 
 /** Inside its root: no `..`, no `.`; `.` alone where the root itself may be meant. */
@@ -52,7 +52,7 @@ export const relativePath = z
   .max(1_024)
   .refine(
     (path) => !posix.isAbsolute(path) && normal(path) && path !== '.' && !escapes(path) && !path.endsWith('/'),
-    'a relative path that stays inside, without "..", "." or doubled and trailing slashes',
+    'a relative path that stays inside, without "..", ".", // or a slash at its end',
   );
 export const relativePathOrRoot = z.union([z.literal('.'), relativePath]);
 
@@ -94,8 +94,8 @@ export const HOUR_MS = 3_600_000;
 export const slotName = z
   .string()
   .regex(
-    /^(?:state-root|endpoint-host|endpoint-port|activation-directory|(?:state-path|artifact|operator):[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)$/,
-    'a slot is state-root, state-path:STORE, endpoint-host, endpoint-port, activation-directory, artifact:ID or operator:NAME',
+    /^(?:state-root|endpoint-(?:host|port)|activation-directory|(?:state-path|artifact|operator):[a-z0-9-]{1,63})$/,
+    'a slot is state-root, state-path:ID, endpoint-host, endpoint-port, activation-directory, artifact:ID, operator:ID',
   );
 
 export const launchWord = z.union([word, z.strictObject({ slot: slotName })]);

@@ -1,5 +1,5 @@
 import { type AST, parseTOML } from 'toml-eslint-parser';
-import type { Path } from './document.ts';
+import type { Path } from './path.ts';
 
 interface Position {
   readonly line: number;

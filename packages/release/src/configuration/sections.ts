@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { type Document, faultAt, fieldName, type Path } from './document.ts';
+import { type Document, faultAt } from './document.ts';
 import type { Fault } from './fault.ts';
+import { fieldName, type Path } from './path.ts';
 
 /** The top-level fields that are valid, whatever is wrong with the others. */
 export type Sections<Shape extends z.ZodRawShape> = { readonly [K in keyof Shape]?: z.infer<Shape[K]> };

@@ -17,11 +17,16 @@ export interface Directories {
 export interface Account {
   readonly root: boolean;
   readonly home: string;
-  /** `XDG_STATE_HOME`, `XDG_RUNTIME_DIR` and `XDG_CACHE_HOME` are read; relative ones count as unset, as the XDG rules say. */
+  /**
+   * `XDG_STATE_HOME`, `XDG_RUNTIME_DIR` and `XDG_CACHE_HOME` are read; relative ones count as unset, as the XDG rules
+   * say.
+   */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** The directories of fleet.toml, relative ones from the fleet directory, with the documented defaults for the others. */
+/**
+ * The directories of fleet.toml, relative ones from the fleet directory, with the documented defaults for the others.
+ */
 export function resolveDirectories(root: string, { id, directories }: FleetFile, account: Account): Directories {
   const defaults = account.root ? systemDirectories(id) : userDirectories(id, account);
   const resolve = (name: keyof Directories): string => {

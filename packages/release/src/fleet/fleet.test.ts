@@ -95,7 +95,8 @@ test('directories: as root, as a user, with XDG, and relative ones from the flee
 
 test('fleet.toml: unknown fields, a port range that is none, and placements are refused', () => {
   const text =
-    'schema = "idunn.fleet/v1"\nid = "h"\ndaemn = 1\n[ports]\nfrom = 9\nto = 8\n[profiles.a]\ntargets = ["x"]\nplacement = { nodes = ["n"] }\n';
+    'schema = "idunn.fleet/v1"\nid = "h"\ndaemn = 1\n[ports]\nfrom = 9\nto = 8\n' +
+    '[profiles.a]\ntargets = ["x"]\nplacement = { nodes = ["n"] }\n';
   assert.deepEqual(faultLines(parseFleet(text, 'fleet.toml')), [
     '3:1 unknown-field unknown field daemn',
     '9:1 feature-not-yet-supported placements of profiles: not yet supported',

@@ -66,7 +66,9 @@ export interface ArtifactSpec {
 /** One word of argv or one environment value: literal text or a slot that Idunn fills. */
 export type LaunchValue =
   | { readonly literal: string }
-  /** `state-path:<store id>`, `state-root`, `endpoint-port`, `endpoint-host`, `activation-directory`, `artifact:<id>`. */
+  /**
+   * `state-path:<store id>`, `state-root`, `endpoint-port`, `endpoint-host`, `activation-directory`, `artifact:<id>`.
+   */
   | { readonly slot: string };
 
 export interface LaunchContract {

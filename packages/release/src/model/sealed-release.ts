@@ -7,7 +7,10 @@ export interface ArtifactFile {
   readonly digest: Digest;
   readonly bytes: number;
   readonly executable: boolean;
-  /** A symbolic link's target, within the artifact; digest and bytes are then the target text's. Absent for a regular file. */
+  /**
+   * A symbolic link's target, within the artifact; digest and bytes are then the target text's. Absent for a regular
+   * file.
+   */
   readonly link?: string;
 }
 

@@ -1,12 +1,13 @@
 import type { BindingDocument } from '../binding/parse.ts';
-import { faultAt, type Path } from '../configuration/document.ts';
+import { faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
+import { type Path } from '../configuration/path.ts';
 import { slotNeeds } from '../recipe/checks.ts';
 import type { RecipeDocument } from '../recipe/parse.ts';
 
 /**
- * Everything that the recipe asks for, held against what the binding grants (I11). Each fault shows the recipe's line and the
- * nearest line of the binding.
+ * Everything that the recipe asks for, held against what the binding grants (I11). Each fault shows the recipe's line
+ * and the nearest line of the binding.
  */
 export function checkAdmission(asked: RecipeDocument, bound: BindingDocument): readonly Fault[] {
   const { recipe } = asked;

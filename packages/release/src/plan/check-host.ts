@@ -1,7 +1,8 @@
 import type { Evidence } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
-import { faultAt, type Path } from '../configuration/document.ts';
+import { faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
+import { type Path } from '../configuration/path.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { HostFacts, Lineage } from './host-facts.ts';
 
@@ -99,7 +100,10 @@ function checkStateRoot(fleet: Fleet, { binding, document }: BindingDocument, ho
   return faults;
 }
 
-/** How the first lies to the second, in words; `null` when they are apart. What cannot be looked at counts as overlapping (I10). */
+/**
+ * How the first lies to the second, in words; `null` when they are apart. What cannot be looked at counts as
+ * overlapping (I10).
+ */
 function overlap(own: Lineage, other: Evidence<Lineage> | undefined): string | null {
   if (other?.kind !== 'seen') return 'cannot be told from';
   const [mine = ''] = own;

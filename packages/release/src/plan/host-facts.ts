@@ -23,8 +23,9 @@ export interface HostFacts {
 }
 
 /**
- * A directory and those around it, itself first: one identity each, made of device and inode, or for a part that does not exist yet of
- * the identity above it and the name. Links and mounts are followed, so one directory has one identity however it is reached.
+ * A directory and those around it, itself first: one identity each, made of device and inode, or for a part that does
+ * not exist yet of the identity above it and the name. Links and mounts are followed, so one directory has one
+ * identity however it is reached.
  */
 export type Lineage = readonly string[];
 

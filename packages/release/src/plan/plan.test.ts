@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absent, digestBytes, type Outcome, seen, unknown } from '@idunn/kernel';
-import { faultsOf } from '../configuration/fault.ts';
+import { faultsOf, type Place } from '../configuration/fault.ts';
 import type { Plan } from '../model/plan.ts';
 import {
   binding,
@@ -35,12 +35,13 @@ function compile(
   });
 }
 
-/** Each fault as `code file-line related-line message`. */
+/** Each fault as `code FILE:LINE` (against the other line), then its message; lines as they are written. */
 function faults(outcome: Outcome<Plan>): string[] {
-  return faultsOf(refusalOf(outcome)).map(
-    ({ code, file, text, related, message }) =>
-      `${code} | ${file}: ${text.trim()} | ${related === undefined ? '-' : `${related.file}: ${related.text.trim()}`} | ${message}`,
-  );
+  const at = ({ file, text }: Place): string => `${file}: ${text.trim().slice(0, 30)}`;
+  return faultsOf(refusalOf(outcome)).flatMap((fault) => [
+    `${fault.code} ${at(fault)}${fault.related === undefined ? '' : ` <> ${at(fault.related)}`}`,
+    `  ${fault.message}`,
+  ]);
 }
 
 test('I11: each request that the binding does not admit is a fault that names both lines', () => {
@@ -57,16 +58,26 @@ test('I11: each request that the binding does not admit is a fault that names bo
     .replace('memory_bytes = 268_435_456', 'memory_bytes = 1_024');
   const top = 'binding.toml: schema = "idunn.binding/v1"';
   assert.deepEqual(faults(compile({ binding: bare })), [
-    'not-admitted | recipe.toml: [runner.build] | binding.toml: [runner.other] | the binding admits no runner profile "build"',
-    'not-admitted | recipe.toml: name = "ghostlight.world" | binding.toml: capabilities = [] | the binding does not admit the capability "ghostlight.world"',
-    `not-admitted | recipe.toml: interpreter = "node" | ${top} | the binding admits no interpreter "node"`,
-    `not-admitted | recipe.toml: required_environment = ["LOG_LEVEL"] | ${top} | [environment] of the binding gives no value to LOG_LEVEL`,
-    `not-admitted | recipe.toml: args = ["--port", { slot = "endpoint-port" }, "--world", { slot = "operator:world" }] | ${top} | slot "operator:world" needs operator_slot.world in the binding`,
-    `not-admitted | recipe.toml: secrets = ["api-key"] | ${top} | the binding has no secret "api-key"`,
-    `not-admitted | recipe.toml: [state] | ${top} | the recipe asks for state, the binding has no [state]`,
-    `not-admitted | recipe.toml: protocol = "http" | ${top} | the recipe asks for endpoint, the binding has no [endpoint]`,
-    `not-admitted | recipe.toml: routed = true | ${top} | the recipe asks for route, the binding has no [route]`,
-    'not-admitted | recipe.toml: memory_bytes = 67_108_864 | binding.toml: memory_bytes = 1_024 | the recipe needs 67108864, limits.memory_bytes grants 1024',
+    'not-admitted recipe.toml: [runner.build] <> binding.toml: [runner.other]',
+    '  the binding admits no runner profile "build"',
+    'not-admitted recipe.toml: name = "ghostlight.world" <> binding.toml: capabilities = []',
+    '  the binding does not admit the capability "ghostlight.world"',
+    `not-admitted recipe.toml: interpreter = "node" <> ${top}`,
+    `  the binding admits no interpreter "node"`,
+    `not-admitted recipe.toml: required_environment = ["LOG_L <> ${top}`,
+    `  [environment] of the binding gives no value to LOG_LEVEL`,
+    `not-admitted recipe.toml: args = ["--port", { slot = "en <> ${top}`,
+    `  slot "operator:world" needs operator_slot.world in the binding`,
+    `not-admitted recipe.toml: secrets = ["api-key"] <> ${top}`,
+    `  the binding has no secret "api-key"`,
+    `not-admitted recipe.toml: [state] <> ${top}`,
+    `  the recipe asks for state, the binding has no [state]`,
+    `not-admitted recipe.toml: protocol = "http" <> ${top}`,
+    `  the recipe asks for endpoint, the binding has no [endpoint]`,
+    `not-admitted recipe.toml: routed = true <> ${top}`,
+    `  the recipe asks for route, the binding has no [route]`,
+    'not-admitted recipe.toml: memory_bytes = 67_108_864 <> binding.toml: memory_bytes = 1_024',
+    '  the recipe needs 67108864, limits.memory_bytes grants 1024',
   ]);
 });
 
@@ -75,8 +86,10 @@ test('I11: a program or build variable that the admitted profile does not grant'
     .replace('programs = ["node"]', 'programs = ["node", "npm"]')
     .replace('"BUILD_MODE"', '"TOKEN"');
   assert.deepEqual(faults(compile({ recipe: asked })), [
-    'not-admitted | recipe.toml: programs = ["node", "npm"] | binding.toml: allowed_programs = { node = "/usr/bin/node" } | runner.build.allowed_programs does not admit "npm"',
-    'not-admitted | recipe.toml: environment = ["TOKEN"] | binding.toml: environment = { BUILD_MODE = "release", PATH = "/usr/bin:/bin" } | runner.build.environment gives no value to TOKEN',
+    'not-admitted recipe.toml: programs = ["node", "npm"] <> binding.toml: allowed_programs = { node = "/',
+    '  runner.build.allowed_programs does not admit "npm"',
+    'not-admitted recipe.toml: environment = ["TOKEN"] <> binding.toml: environment = { BUILD_MODE = "',
+    '  runner.build.environment gives no value to TOKEN',
   ]);
 });
 
@@ -142,7 +155,8 @@ for (const [how, own, other] of [
   test(`F20, I1: a state root that ${how} another target's is refused, whatever its name`, () => {
     const directories = { ...hostFacts().directories, '/srv/ghostlight': seen(own), '/srv/almanac': seen(other) };
     assert.deepEqual(faults(compile({ others: [almanac], host: { directories } })), [
-      `state-roots-overlap | binding.toml: root = "/srv/ghostlight" | binding.toml: root = "/srv/almanac" | state.root /srv/ghostlight ${how} the state root /srv/almanac of target "almanac"`,
+      `state-roots-overlap binding.toml: root = "/srv/ghostlight" <> binding.toml: root = "/srv/almanac"`,
+      `  state.root /srv/ghostlight ${how} the state root /srv/almanac of target "almanac"`,
     ]);
   });
 }

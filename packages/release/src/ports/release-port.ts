@@ -13,8 +13,8 @@ export interface ReleasePort {
   /** Resolves the ref, proves the facts and compiles the plan. Touches nothing but the object cache. */
   plan(request: { readonly target: string; readonly ref?: string }, signal: AbortSignal): Promise<Outcome<Plan>>;
   /**
-   * Copies the exact tree and the pinned inputs to the authority's stage and verifies them; answers the tree's digest, and
-   * how long inputs were fetched over the network (left out of Idunn's own share).
+   * Copies the exact tree and the pinned inputs to the authority's stage and verifies them; answers the tree's
+   * digest, and how long inputs were fetched over the network (left out of Idunn's own share).
    */
   materialize(
     plan: Plan,

@@ -16,8 +16,8 @@ export interface RunReport {
 }
 
 /**
- * Runs one step inside the stage. When the promise settles, no process of the step is left. A failure is a refusal whose detail holds
- * `exit`, `signal`, `lastLines` and `log` (the output's file).
+ * Runs one step inside the stage. When the promise settles, no process of the step is left. A failure is a refusal
+ * whose detail holds `exit`, `signal`, `lastLines` and `log` (the output's file).
  */
 export interface RunnerPort {
   run(request: RunRequest, signal: AbortSignal, line: (text: string) => void): Promise<Outcome<RunReport>>;

@@ -23,8 +23,8 @@ export interface SourcePort {
   /** Fetches the ref, proves the facts and reads the recipe. Refused unless everything is proven. */
   resolve(request: SourceRequest, signal: AbortSignal): Promise<Outcome<ResolvedSource>>;
   /**
-   * Copies the exact tree into the stage, which must not hold a tree yet, and verifies what is on disk against the facts. The answer is
-   * the digest of the verified tree.
+   * Copies the exact tree into the stage, which must not hold a tree yet, and verifies what is on disk against the
+   * facts. The answer is the digest of the verified tree.
    */
   stage(target: string, facts: SourceFacts, stage: StageId, signal: AbortSignal): Promise<Outcome<Digest>>;
 }

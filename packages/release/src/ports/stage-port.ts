@@ -8,7 +8,9 @@ import type { StageId } from './source-port.ts';
 export interface StagePort {
   /** An empty stage in place of whatever was there, after other stages of the target are thrown away. */
   begin(target: string, stage: StageId, keep: ReadonlySet<StageId>): Promise<Outcome<'empty'>>;
-  /** The tree's digest when the stage holds exactly the tree of the facts and nothing was run in it; `null` otherwise. */
+  /**
+   * The tree's digest when the stage holds exactly the tree of the facts and nothing was run in it; `null` otherwise.
+   */
   verified(stage: StageId, facts: SourceFacts): Promise<Digest | null>;
   /** Marks a stage as holding exactly what materializing put there. */
   mark(stage: StageId): Promise<void>;
@@ -22,7 +24,10 @@ export interface StagePort {
 
 /** The sealed releases installed on this machine. */
 export interface ReleaseStorePort {
-  /** Copies the artifacts out of the stage, verified while copied, read-only and durable; the completion record is written last (F27). */
+  /**
+   * Copies the artifacts out of the stage, verified while copied, read-only and durable; the completion record is
+   * written last (F27).
+   */
   install(
     release: SealedRelease,
     provenance: string,

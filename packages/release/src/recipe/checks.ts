@@ -1,5 +1,6 @@
-import { type Document, faultAt, type Path } from '../configuration/document.ts';
+import { type Document, faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
+import { type Path } from '../configuration/path.ts';
 import type { Sections } from '../configuration/sections.ts';
 import type { RecipeShape } from './schema.ts';
 
@@ -63,7 +64,7 @@ function checkSteps(document: Document, { step, runner }: Sections<RecipeShape>)
   return step.flatMap((entry, index) => {
     const profile = Object.hasOwn(runner, entry.profile) ? runner[entry.profile] : undefined;
     if (profile === undefined) {
-      const message = `step "${entry.id}" names profile "${entry.profile}", which no [runner.${entry.profile}] requests`;
+      const message = `step "${entry.id}" names the profile "${entry.profile}", which the recipe does not request`;
       return [faultAt(document, ['step', index, 'profile'], 'undefined-reference', message)];
     }
     const name = entry.argv[0] ?? '';

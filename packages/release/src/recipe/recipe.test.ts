@@ -50,8 +50,10 @@ test('all faults come at once, each with its line, and faults of one table do no
     '1:1 invalid-value schema: invalid input: expected "idunn.recipe/v1"',
     '2:1 invalid-value target: a target has 1 to 63 lower-case letters, digits and inner dashes',
     '9:1 unknown-field unknown field step[0].timeout',
-    '12:1 invalid-value artifact[0].path: a relative path that stays inside, without "..", "." or doubled and trailing slashes',
-    '16:11 invalid-value service.args[0].slot: a slot is state-root, state-path:STORE, endpoint-host, endpoint-port, activation-directory, artifact:ID or operator:NAME',
+    '12:1 invalid-value artifact[0].path: ' +
+      'a relative path that stays inside, without "..", ".", // or a slash at its end',
+    '16:11 invalid-value service.args[0].slot: a slot is state-root, state-path:ID, endpoint-host, endpoint-port, ' +
+      'activation-directory, artifact:ID, operator:ID',
     '25:1 feature-not-yet-supported store kinds other than "sqlite": not yet supported',
     '26:1 duplicate-name path "same.db" is used twice',
     '1:1 no-health-contract [health] is missing',
@@ -80,7 +82,8 @@ test('faults are rendered with their line and a mark under the column', () => {
   assert.equal(
     renderFaults(faultsOf(refusalOf(outcome))),
     [
-      'deployment/idunn/recipe.toml:16:1: step "compile" names profile "bulid", which no [runner.bulid] requests [undefined-reference]',
+      'deployment/idunn/recipe.toml:16:1: ' +
+        'step "compile" names the profile "bulid", which the recipe does not request [undefined-reference]',
       '   16 | profile = "bulid"',
       '      | ^',
     ].join('\n'),

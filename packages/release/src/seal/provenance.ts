@@ -8,8 +8,8 @@ export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const hex = (digest: string): string => digest.slice('sha256:'.length);
 
 /**
- * An in-toto Statement (v1) with SLSA provenance (v1). Each sealed file is a subject, so that `sha256sum` is enough to check one. It
- * holds no time: the same plan and bytes give the same statement.
+ * An in-toto Statement (v1) with SLSA provenance (v1). Each sealed file is a subject, so that `sha256sum` is enough
+ * to check one. It holds no time: the same plan and bytes give the same statement.
  */
 export function provenanceStatement(plan: Plan, artifacts: readonly SealedArtifact[]) {
   const { source, launch } = plan;

@@ -4,8 +4,8 @@ import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
 
 /**
- * The build's content address: source, recipe, inputs, steps and artifacts. Nothing of a fleet, machine, binding or origin is in it, so
- * the same commit that gives the same bytes is the same build everywhere.
+ * The build's content address: source, recipe, inputs, steps and artifacts. Nothing of a fleet, machine, binding or
+ * origin is in it, so the same commit that gives the same bytes is the same build everywhere.
  */
 export function buildDigest(plan: Plan, artifacts: readonly SealedArtifact[]): Digest {
   const { source, inputs, steps } = plan;

@@ -5,8 +5,9 @@ import type { ReleaseStorePort, StagePort } from '../ports/stage-port.ts';
 export type Collector = ReturnType<typeof createCollector>;
 
 /**
- * Deletes what nothing names any more. Never: a release that `keep` names, a stage that is worked in, or the newest release of a target
- * that no `keep` has named yet, because its caller may still be writing the record that will (F4).
+ * Deletes what nothing names any more. Never: a release that `keep` names, a stage that is worked in, or the newest
+ * release of a target that no `keep` has named yet, because its caller may still be writing the record that will
+ * (F4).
  */
 export function createCollector({
   stages,

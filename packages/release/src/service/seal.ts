@@ -7,7 +7,7 @@ import type { StageId } from '../ports/source-port.ts';
 import { signedProvenance } from '../seal/provenance.ts';
 import { sealRelease } from '../seal/seal.ts';
 import type { Collector } from './collect.ts';
-import type { ReleaseServicePorts } from './service.ts';
+import type { ReleaseServicePorts } from './ports.ts';
 import { aborted } from './work.ts';
 
 export interface SealContext extends ReleaseServicePorts {
@@ -18,7 +18,9 @@ export interface SealContext extends ReleaseServicePorts {
 
 type Sealed = SealedRelease & { readonly stepsMs: number };
 
-/** Steps, artifacts, provenance, install, in that order; a plan that was sealed before gives the release that exists. */
+/**
+ * Steps, artifacts, provenance, install, in that order; a plan that was sealed before gives the release that exists.
+ */
 export async function seal(
   ports: SealContext,
   plan: Plan,
@@ -51,7 +53,10 @@ export async function seal(
   return ok({ ...release.value, stepsMs: steps.value });
 }
 
-/** The same plan, already sealed: verified and returned, or refused when it was altered; never quietly made again over a live one. */
+/**
+ * The same plan, already sealed: verified and returned, or refused when it was altered; never quietly made again over
+ * a live one.
+ */
 async function sealedBefore(ports: SealContext, plan: Plan): Promise<Outcome<Sealed> | null> {
   const release = await ports.releases.sealedUnder(planDigest(plan));
   if (release === null) return null;

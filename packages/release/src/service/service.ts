@@ -1,42 +1,19 @@
-import type { Digest, Ids, Outcome, SigningKey } from '@idunn/kernel';
-import { ok, refusal, refused } from '@idunn/kernel';
-import type { BindingDocument } from '../binding/parse.ts';
+import { type Digest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { refusedFaults } from '../configuration/fault.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Plan } from '../model/plan.ts';
 import type { SealedRelease } from '../model/sealed-release.ts';
 import { checkHost } from '../plan/check-host.ts';
 import { compilePlan, planDigest } from '../plan/compile.ts';
 import { hostQuestions } from '../plan/host-facts.ts';
-import type { HostPort } from '../ports/host-port.ts';
-import type { InputPort } from '../ports/input-port.ts';
 import type { ReleasePort, ReleaseProgress } from '../ports/release-port.ts';
-import type { RunnerPort } from '../ports/runner-port.ts';
 import type { SourcePort, StageId } from '../ports/source-port.ts';
-import type { ReleaseStorePort, StagePort } from '../ports/stage-port.ts';
 import { parseRecipe } from '../recipe/parse.ts';
 import { selectSource } from '../source/selection.ts';
 import { stageId } from '../source/stage-paths.ts';
 import { createCollector } from './collect.ts';
+import type { ReleaseServicePorts } from './ports.ts';
 import { seal } from './seal.ts';
 import { createLanes, orDiskRefusal } from './work.ts';
-
-export interface ReleaseServicePorts {
-  /** The fleet as it is now; asked at each planning. */
-  readonly fleet: () => Fleet;
-  readonly machine: string;
-  readonly source: SourcePort;
-  readonly runner: RunnerPort;
-  readonly inputs: InputPort;
-  readonly host: HostPort;
-  readonly stages: StagePort;
-  readonly releases: ReleaseStorePort;
-  /** The authority's key; it signs provenance. */
-  readonly key: SigningKey;
-  readonly ids: Ids;
-  /** Targets sealed from installed files, each with its own binding and source. */
-  readonly installed?: readonly { readonly binding: BindingDocument; readonly source: SourcePort }[];
-}
 
 /** The release room's port over its own ports. Work for one target is done in order, work for others beside it. */
 export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {

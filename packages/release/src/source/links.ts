@@ -3,8 +3,9 @@ import { posix } from 'node:path';
 const HOPS_LIMIT = 40;
 
 /**
- * Whether the link at `path` leads to somewhere inside the tree, step by step as the kernel would walk it: a name in the middle may itself
- * be a link, so comparing text is not enough. `links` maps each link's path to its target, all relative to the tree.
+ * Whether the link at `path` leads to somewhere inside the tree, step by step as the kernel would walk it: a name in
+ * the middle may itself be a link, so comparing text is not enough. `links` maps each link's path to its target, all
+ * relative to the tree.
  */
 export function staysInside(links: ReadonlyMap<string, string>, path: string): boolean {
   let hops = 0;

@@ -3,8 +3,8 @@ import type { Binding } from '../binding/schema.ts';
 import type { SourceRequest } from '../ports/source-port.ts';
 
 /**
- * Which commit is asked for. A request may name the admitted ref, its short name, or a full commit id, which the ref must then contain;
- * anything else is refused before the origin is asked (F1).
+ * Which commit is asked for. A request may name the admitted ref, its short name, or a full commit id, which the ref
+ * must then contain; anything else is refused before the origin is asked (F1).
  */
 export function selectSource({ target, source }: Binding, wanted: string | undefined): Outcome<SourceRequest> {
   if (source.selection === 'signed-authorization') throw new TypeError('an unchecked binding');

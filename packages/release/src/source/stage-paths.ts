@@ -12,7 +12,10 @@ export interface StagePaths {
   readonly logs: string;
 }
 
-/** The one layout that the source drivers, the runners and the stages share; `stages` is the authority's stage directory. */
+/**
+ * The one layout that the source drivers, the runners and the stages share; `stages` is the authority's stage
+ * directory.
+ */
 export function stagePaths(stages: string, stage: StageId): StagePaths {
   if (!/^[a-z0-9-]{1,63}-[0-9a-f]{64}$/.test(stage)) throw new TypeError('not a stage id');
   const root = join(stages, stage);

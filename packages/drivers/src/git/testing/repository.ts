@@ -61,6 +61,10 @@ export class Repository {
 /** A temporary directory that is gone when the test ends. */
 export async function temporary(context: { after(work: () => Promise<void>): void }): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'idunn-git-'));
-  context.after(() => rm(path, { recursive: true, force: true }));
+  context.after(async () => {
+    // Sealed releases are read-only, directories too.
+    await run('/bin/chmod', ['-R', 'u+rwx', path]);
+    await rm(path, { recursive: true, force: true });
+  });
   return path;
 }
