@@ -1,3 +1,2 @@
-export * from './book/book.ts';
-export { openTrails } from './edge/sqlite-trails.ts';
-export * from './observer.ts';
+export { OBSERVER_KINDS } from './book/records.ts';
+export { type Installation, observerInstallation } from './installation.ts';

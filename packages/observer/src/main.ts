@@ -5,7 +5,17 @@ import { type Program, startProgram } from './program.ts';
 /** The observer's command line: `main.js --store DIRECTORY --sockets DIRECTORY`, in an activation directory of Idunn. */
 const USAGE = 'usage: main.js --store DIRECTORY --sockets DIRECTORY, with IDUNN_ACTIVATION_DIRECTORY set';
 
-const log = (text: string): void => void process.stdout.write(`${new Date().toISOString()} ${text}\n`);
+const clock = systemClock();
+
+/** Most bytes of log that wait for their reader; beyond it lines are dropped, for a log must not end a program. */
+const MAX_LOG_BACKLOG_BYTES = 65_536;
+
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+function log(text: string): void {
+  if (process.stdout.writableLength > MAX_LOG_BACKLOG_BYTES) return;
+  process.stdout.write(`${new Date(clock.wallMs()).toISOString()} ${text}\n`);
+}
 
 function end(because: string, exitCode: number): never {
   process.stderr.write(`${because}\n`);
@@ -33,7 +43,7 @@ try {
   program = await startProgram({
     ...options(),
     pid: process.pid,
-    clock: systemClock(),
+    clock,
     timers: systemTimers,
     ids: randomIds,
     yieldTo: setImmediate,

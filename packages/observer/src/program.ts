@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Clock,
@@ -13,6 +13,7 @@ import {
   verificationKey,
 } from '@idunn/kernel';
 import { OBSERVER_KINDS } from './book/records.ts';
+import { makePrivateDirectory } from './edge/directories.ts';
 import { closeServer, listenPrivately } from './edge/sockets.ts';
 import { readLaunch } from './launch/launch-document.ts';
 import { TAKE_OVER_EVERY_MS, TAKE_OVER_HURRIES, TAKE_OVER_HURRY_MS } from './limits.ts';
@@ -56,7 +57,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   }
   const authority = verificationKey(launch.authority.publicKey);
   const { audience } = launch.header;
-  for (const needed of [options.storeDirectory, socketDirectory]) mkdirSync(needed, { recursive: true, mode: 0o700 });
+  for (const needed of [options.storeDirectory, socketDirectory]) makePrivateDirectory(needed);
 
   const self = selfPresence({ launch, activationKey, signerKey, pid, ids });
   const lease = channel({

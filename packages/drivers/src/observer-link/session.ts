@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import {
   type Digest,
   digestBytes,
@@ -54,6 +53,13 @@ export type ObserverWord =
       readonly refusal: { readonly code: string; readonly reason: string } | null;
     };
 
+/** What a session needs of a socket. */
+export interface Connection {
+  on(event: 'data', take: (chunk: Buffer) => void): unknown;
+  write(text: string): unknown;
+  destroy(): unknown;
+}
+
 export interface SessionOptions {
   readonly audience: Header['audience'];
   readonly authority: SigningKey;
@@ -68,14 +74,14 @@ export interface SessionOptions {
  * sequences, so that nothing that was said on an earlier connection counts on this one (I5).
  */
 export class Session {
-  readonly #socket: Socket;
+  readonly #socket: Connection;
   readonly #options: SessionOptions;
   readonly #challenge: string;
   /** The last sequence of the observer; `null` before its welcome. */
   #heard: number | null = null;
   #requestSequence = 0;
 
-  constructor(socket: Socket, options: SessionOptions, hear: (word: ObserverWord) => void) {
+  constructor(socket: Connection, options: SessionOptions, hear: (word: ObserverWord) => void) {
     this.#socket = socket;
     this.#options = options;
     this.#challenge = digestBytes(options.ids.fresh('challenge')).slice('sha256:'.length);

@@ -43,6 +43,12 @@ export const readinessErrors = entries({
     blame: 'system',
     retry: 'final',
   },
+  'observer-not-built': {
+    reason: 'The installed bytes of the observer program are not complete.',
+    remedy: 'Install Idunn again, or run npm run build in a checkout of it.',
+    blame: 'system',
+    retry: 'final',
+  },
   'observer-word-dropped': {
     reason: 'A message on the observer link did not belong to this connection.',
     remedy: 'Run idunn doctor to make sure that one observer, with its own key, serves this fleet.',
