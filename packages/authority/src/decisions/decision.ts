@@ -95,7 +95,9 @@ export const retryDelayMs = (attempts: number): number => Math.min(20 * 2 ** Mat
 export interface Attempt {
   readonly what: string;
   readonly untilMs: number | null;
-  /** A refusal that the same request cannot outlive; also asked for retryable ones when `impatient`. */
+  /** For work of minutes: any refusal of its own is told at once, only a driver's fault is tried again. */
+  readonly impatient?: boolean;
+  /** Called for a refusal that the same request cannot outlive. */
   readonly failed: (refusal: Refusal) => Decision;
 }
 
@@ -113,7 +115,8 @@ export function attempt<K extends EffectKind>(
   if (answered === undefined) return act(effect as Effect);
   if (answered.outcome.ok) return then(answered.outcome.value);
   const { refusal } = answered.outcome;
-  if (catalogue[refusal.code].retry === 'final') return options.failed(refusal);
+  const ownWord = options.impatient === true && refusal.code !== 'driver-fault';
+  if (ownWord || catalogue[refusal.code].retry === 'final') return options.failed(refusal);
   const dueMs = answered.atMs + retryDelayMs(answered.attempts);
   if (e.now.monotonicMs >= dueMs) return act(effect as Effect);
   return wait(`${options.what}: ${refusal.reason}`, refusal.remedy, { untilMs: options.untilMs, wakeAtMs: dueMs });

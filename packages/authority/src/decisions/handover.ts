@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import type { RelinquishAnswer } from '../ports/channel-port.ts';
-import { type Body, bodyOf, launchOf, type Running } from '../records/body.ts';
+import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
@@ -145,7 +145,7 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
   return {
     direction: 'back',
     requestId: e.fresh.request,
-    successor: { subject: incumbent, launch: launchOf(incumbent) },
+    successor: { subject: subjectOf(incumbent), launch: launchOf(incumbent) },
     spent: [],
     relaunches: 0,
     predecessors: running === null ? [] : [bodyOf(subject, running, from?.epoch ?? null)],
@@ -212,7 +212,8 @@ function admit(
       revision,
       refusal: null,
       writeGapMs: writeGapMs(e, state.passage, epoch),
-      ...(seen.report === null ? {} : { requests: seen.report }),
+      // The proxy counts from its last hold on; a switch without one held nobody.
+      ...(seen.report === null || e.answers['hold-route']?.outcome.ok !== true ? {} : { requests: seen.report }),
     },
   };
 }

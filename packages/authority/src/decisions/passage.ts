@@ -125,6 +125,10 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
 
 /** Which refusal a passed deadline is, by how far the handover came. */
 function lateness(f: PassageFrame, where: Whereabouts): Refusal {
+  const { relaunches, spent } = f.passage;
+  if (relaunches > 0 && where.at !== 'granted') {
+    return because('candidate-exited', `It ended ${relaunches} times after its grant, last ${spent.at(-1) ?? 'once'}.`);
+  }
   if (where.at !== 'granted') return because('fence-not-proven', 'The incumbent was not fenced by the deadline.');
   const { reached } = f.e.marks;
   if (f.plan.state !== null && reached['ready-observed'] === undefined) {

@@ -20,36 +20,41 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
   const reject = (why: Refusal): Decision =>
     conclude(tx.state, 'rejected', { incarnation: null, revision: null, refusal: why });
   if (isPast(e, untilMs)) return reject(because('phase-deadline', 'No plan could be made in time.'));
-  return attempt(e, { kind: 'plan', ref }, { what: 'the source and its plan', untilMs, failed: reject }, (plan) => {
-    const unfit = unfitness(plan);
-    if (unfit !== null) return reject(unfit);
-    const digest = digestJson(plan);
-    if (e.target.admitted?.plan === digest) {
-      const standing = standsAsAdmitted(e, e.target.admitted);
-      if (standing === 'stands') return unchanged(tx, e);
-      const patienceMs = tx.clock.startedAt.monotonicMs + UNCHANGED_WORD_MS;
-      if (standing === 'unknown' && e.now.monotonicMs < patienceMs) {
-        return wait('the evidence about what is admitted', 'idunn status', {
-          untilMs: patienceMs,
-          wakeAtMs: e.now.monotonicMs + 50,
-        });
+  return attempt(
+    e,
+    { kind: 'plan', ref },
+    { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
+    (plan) => {
+      const unfit = unfitness(plan);
+      if (unfit !== null) return reject(unfit);
+      const digest = digestJson(plan);
+      if (e.target.admitted?.plan === digest) {
+        const standing = standsAsAdmitted(e, e.target.admitted);
+        if (standing === 'stands') return unchanged(tx, e);
+        const patienceMs = tx.clock.startedAt.monotonicMs + UNCHANGED_WORD_MS;
+        if (standing === 'unknown' && e.now.monotonicMs < patienceMs) {
+          return wait('the evidence about what is admitted', 'idunn status', {
+            untilMs: patienceMs,
+            wakeAtMs: e.now.monotonicMs + 50,
+          });
+        }
       }
-    }
-    const claim = judgeClaim(tx, e, plan);
-    if (claim.kind === 'refused') return reject(claim.why);
-    if (claim.kind === 'unknown')
-      return wait(claim.because, 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
-    return enter(
-      { phase: 'materialized', plan: digest },
-      {
-        entered: [{ phase: 'materialized' }],
-        clock: 'restart',
-        extra: [
-          { kind: 'plan', id: digest, value: { schema: 'idunn.plan-record/v1', digest, target: tx.target, plan } },
-        ],
-      },
-    );
-  });
+      const claim = judgeClaim(tx, e, plan);
+      if (claim.kind === 'refused') return reject(claim.why);
+      if (claim.kind === 'unknown')
+        return wait(claim.because, 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+      return enter(
+        { phase: 'materialized', plan: digest },
+        {
+          entered: [{ phase: 'materialized' }],
+          clock: 'restart',
+          extra: [
+            { kind: 'plan', id: digest, value: { schema: 'idunn.plan-record/v1', digest, target: tx.target, plan } },
+          ],
+        },
+      );
+    },
+  );
 }
 
 function unfitness(plan: Plan): Refusal | null {
@@ -73,11 +78,15 @@ export function decideMaterialized(tx: TransactionRecord, e: DeployEvidence, sta
   const failed = (why: Refusal): Decision => giveUp(e, { subject: null, launch: null }, why);
   if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The source and its inputs were not there in time.'));
   const effect = { kind: 'materialize', plan: state.plan } as const;
-  return attempt(e, effect, { what: 'the exact tree and its pinned inputs', untilMs, failed }, ({ fetchMs }) =>
-    enter(
-      { phase: 'sealed', plan: state.plan, subject: null },
-      { entered: [{ phase: 'sealed' }], clock: 'restart', foreignMs: fetchMs },
-    ),
+  return attempt(
+    e,
+    effect,
+    { what: 'the exact tree and its pinned inputs', untilMs, impatient: true, failed },
+    ({ fetchMs }) =>
+      enter(
+        { phase: 'sealed', plan: state.plan, subject: null },
+        { entered: [{ phase: 'sealed' }], clock: 'restart', foreignMs: fetchMs },
+      ),
   );
 }
 
@@ -89,37 +98,42 @@ export function decideSealed(tx: TransactionRecord, e: DeployEvidence, state: St
   const untilMs = deadlineMs(tx, 'sealed', plan);
   if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The build was not sealed in time.'));
   const effect = { kind: 'seal', plan: state.plan } as const;
-  return attempt(e, effect, { what: 'the recipe’s steps and the seal', untilMs, failed }, ({ release, stepsMs }) => {
-    const expected = deriveExpected({ plan, planDigest: state.plan, sealed: release });
-    if (!expected.ok) return failed(expected.refusal);
-    const incarnation = incarnationKey(expected.value);
-    const subject = subjectFrom(release, state.plan, incarnation);
-    return persist(
-      { ...state, subject },
-      {
-        foreignMs: stepsMs,
-        extra: [
-          {
-            kind: 'incarnation',
-            id: incarnation,
-            value: {
-              schema: 'idunn.incarnation/v1',
-              incarnation,
-              target: tx.target,
-              plan: state.plan,
-              expected: expected.value,
-              release,
-              transaction: tx.id,
-              sealedAt: e.now,
+  return attempt(
+    e,
+    effect,
+    { what: 'the recipe’s steps and the seal', untilMs, impatient: true, failed },
+    ({ release, stepsMs }) => {
+      const expected = deriveExpected({ plan, planDigest: state.plan, sealed: release });
+      if (!expected.ok) return failed(expected.refusal);
+      const incarnation = incarnationKey(expected.value);
+      const subject = subjectFrom(release, state.plan, incarnation);
+      return persist(
+        { ...state, subject },
+        {
+          foreignMs: stepsMs,
+          extra: [
+            {
+              kind: 'incarnation',
+              id: incarnation,
+              value: {
+                schema: 'idunn.incarnation/v1',
+                incarnation,
+                target: tx.target,
+                plan: state.plan,
+                expected: expected.value,
+                release,
+                transaction: tx.id,
+                sealedAt: e.now,
+              },
             },
+          ],
+          target: {
+            retained: [release.release, ...e.target.retained.filter((kept) => kept !== release.release)].slice(0, 64),
           },
-        ],
-        target: {
-          retained: [release.release, ...e.target.retained.filter((kept) => kept !== release.release)].slice(0, 64),
         },
-      },
-    );
-  });
+      );
+    },
+  );
 }
 
 const subjectFrom = (sealed: SealedRelease, plan: Digest, incarnation: Subject['incarnation']): Subject => ({

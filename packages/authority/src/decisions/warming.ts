@@ -1,5 +1,5 @@
 import type { Plan } from '@idunn/release';
-import { type Body, type Running } from '../records/body.ts';
+import { type Body, bodyAlone, type Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import { DRAINING_LIMIT } from '../records/target.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
@@ -16,7 +16,7 @@ import { readRows } from './rows.ts';
 
 /** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
 export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
-  [e.target.stranded, e.target.admitted].filter((body) => body !== null);
+  [e.target.stranded, e.target.admitted].filter((body) => body !== null).map(bodyAlone);
 
 interface Warming {
   readonly tx: TransactionRecord;

@@ -109,6 +109,7 @@ export class TargetActor {
         if (this.#stale) await this.load();
         for (const lane of this.#inOrder()) await this.#turn(lane);
         this.incidents.delete('store-fault');
+        this.incidents.delete('engine-fault');
       } catch (fault) {
         this.#pause(fault);
         return;
@@ -118,8 +119,10 @@ export class TargetActor {
 
   /** A store that cannot be read or written is loud, and nothing is acted on until it can (F28). */
   #pause(fault: unknown): void {
+    if (this.#core.stopped) return;
+    this.#core.fault(fault, this.target);
     const told = fault instanceof Error ? fault.message : String(fault);
-    this.raise(fault instanceof StoreFault ? 'store-fault' : 'driver-fault', told);
+    this.raise(fault instanceof StoreFault ? 'store-fault' : 'engine-fault', told);
     this.#stale = true;
     this.#awake = false;
     this.#core.ports.timers.after(STORE_PAUSE_MS, () => this.wake());

@@ -17,6 +17,7 @@ export interface EngineCore {
   readonly decide: typeof decide;
   fresh(): DeployEvidence['fresh'];
   emit(event: EngineEvent): void;
+  fault(fault: unknown, target: string): void;
   /** Ports that living activations of the fleet were promised. */
   readonly takenPorts: () => readonly number[];
   /** Runs an effect; builds and the collection of what nobody names keep out of each other's way (F4). */

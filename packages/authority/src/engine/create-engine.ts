@@ -55,6 +55,7 @@ export function createEngine(
     emit: (event) => {
       for (const listener of listeners) listener(event);
     },
+    fault: (fault, target) => options.onFault?.(fault, target),
     takenPorts: () => [...actors.values()].flatMap(portsOf),
     building: (kind, work) => (kind === 'materialize' || kind === 'seal' ? gate.build(work) : work()),
     concluded: (target) => {

@@ -63,6 +63,15 @@ export const bodyOf = (subject: Subject, launch: Running, epoch: number | null):
   epoch,
 });
 
+/** A body without what a record keeps beside it. */
+export const bodyAlone = (body: Body): Body => ({
+  ...subjectOf(body),
+  document: body.document,
+  handle: body.handle,
+  observed: body.observed,
+  epoch: body.epoch,
+});
+
 /** A body as the end of its launch, for a way back that continues with the same process. */
 export const launchOf = (body: Body): Running => ({
   step: 'current',

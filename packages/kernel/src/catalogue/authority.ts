@@ -221,6 +221,12 @@ export const authorityErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'engine-fault': {
+    reason: 'The engine met a fault of its own, and the target is held until the step can be taken.',
+    remedy: 'Read the log of the daemon, and report it with idunn history; the step is tried again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'store-fault': {
     reason: 'The record store could not be read or written, and nothing is acted on until it can.',
     remedy: 'Run idunn doctor; make room on the disk of the state directory or restore the store.',
