@@ -20,14 +20,22 @@ const CONFIGURATION = [
 /** The transports that an origin may use: https, or a local directory. */
 export const transportOf = (origin: string): 'https' | 'file' => (origin.startsWith('https://') ? 'https' : 'file');
 
-/** The words before a git subcommand; `gitDirectory` is a bare repository, or `null` outside one. */
-export function gitArguments(gitDirectory: string | null, transport: 'https' | 'file' | null): readonly string[] {
+/**
+ * The words before a git subcommand. `gitDirectory` is a bare repository, or `null` outside one; `certificates` a PEM
+ * file to trust.
+ */
+export function gitArguments(
+  gitDirectory: string | null,
+  transport: 'https' | 'file' | null,
+  certificates: string | null,
+): readonly string[] {
   const allowed = transport === null ? [] : [`protocol.${transport}.allow=always`];
+  const trusted = certificates === null ? [] : [`http.sslCAInfo=${certificates}`];
   return [
     '--no-pager',
     '--no-replace-objects',
     '--literal-pathspecs',
-    ...[...CONFIGURATION, ...allowed].flatMap((setting) => ['-c', setting]),
+    ...[...CONFIGURATION, ...allowed, ...trusted].flatMap((setting) => ['-c', setting]),
     ...(gitDirectory === null ? [] : [`--git-dir=${gitDirectory}`]),
   ];
 }

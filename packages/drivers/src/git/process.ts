@@ -31,8 +31,11 @@ export class GitOutputTooLarge extends Error {
 /** Runs git by argv and hands its output over as it comes. An abort kills the whole process group. */
 export class Git {
   readonly #program: string;
-  constructor(program: string) {
+  readonly #certificates: string | null;
+  /** `certificates`: a PEM file that https origins are trusted by in place of the system's. */
+  constructor(program: string, certificates: string | null) {
     this.#program = program;
+    this.#certificates = certificates;
   }
 
   /** Runs to the end and keeps the output, up to the limit. */
@@ -89,7 +92,7 @@ export class Git {
   }
 
   #start({ directory, transport, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
-    const child = spawn(this.#program, [...gitArguments(directory, transport ?? null), ...words], {
+    const child = spawn(this.#program, [...gitArguments(directory, transport ?? null, this.#certificates), ...words], {
       cwd: '/',
       env: GIT_ENVIRONMENT,
       detached: true,

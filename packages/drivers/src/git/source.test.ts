@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import type { Outcome } from '@idunn/kernel';
 import { type ResolvedSource, type SourceRequest, stagePaths } from '@idunn/release';
 import { createGitSource } from './source.ts';
+import { certificates, httpsOrigin } from './testing/https-origin.ts';
 import { Repository, temporary } from './testing/repository.ts';
 
 const RECIPE = 'deployment/idunn/recipe.toml';
@@ -265,3 +266,25 @@ async function hashTree(repository: Repository, listing: string): Promise<string
   await new Promise((resolve) => child.once('close', resolve));
   return output.trim();
 }
+
+test('an https origin: certificates are checked, redirects not followed, the tree is the same', async (context) => {
+  const { root, repository, first, request, stage, resolve } = await bench(context);
+  const bare = join(root, 'served', 'app.git');
+  await repository.git('clone', '--quiet', '--bare', repository.path, bare);
+  await repository.git('--git-dir', bare, 'update-server-info');
+  const { url, requests } = await httpsOrigin(context, join(root, 'served'));
+  const options = { git: '/usr/bin/git', stages: join(root, 'stages') };
+  const trusting = createGitSource({ ...options, cache: join(root, 'https-cache'), certificates });
+  const over = (origin: string) => trusting.resolve(request({ origin }), never());
+
+  const resolved = valueOf(await over(`${url}/app.git`));
+  assert.deepEqual(resolved.facts, { ...valueOf(await resolve()).facts, origin: `${url}/app.git` });
+  assert.equal(resolved.facts.commit, first);
+  valueOf(await stage(resolved));
+  const moved = await over(`${url}/moved/app.git`);
+  assert.match(JSON.stringify(moved), /source-unreachable.*(redirect|302)/);
+  const count = requests.length;
+  const doubting = createGitSource({ ...options, cache: join(root, 'no-cache') });
+  assert.match(JSON.stringify(await doubting.resolve(request({ origin: `${url}/app.git` }), never())), /certificate/);
+  assert.equal(requests.length, count);
+});

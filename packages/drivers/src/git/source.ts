@@ -28,11 +28,13 @@ export interface GitSourceOptions {
   readonly cache: string;
   /** The authority's stage directory. */
   readonly stages: string;
+  /** A PEM file of certificates that https origins are trusted by in place of the system's. */
+  readonly certificates?: string;
 }
 
 /** A git repository as a source, read by plumbing alone: no work tree, no checkout, no filters. */
-export function createGitSource({ git: program, cache, stages }: GitSourceOptions): SourcePort {
-  const git = new Git(program);
+export function createGitSource({ git: program, cache, stages, certificates }: GitSourceOptions): SourcePort {
+  const git = new Git(program, certificates ?? null);
   const directoryOf = (target: string): string => join(cache, `${target}.git`);
 
   /** What the origin says the ref is; asked before anything is fetched (F1). */

@@ -92,12 +92,6 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
-  'target-unknown': {
-    reason: 'The fleet has no binding for the target.',
-    remedy: 'Add a file to the bindings directory of the fleet, or correct the name of the target.',
-    blame: 'user',
-    retry: 'final',
-  },
   'host-program-missing': {
     reason: 'A program that the binding admits is not an executable file on this machine.',
     remedy: 'Install the program, or correct its path in the binding.',

@@ -11,7 +11,7 @@ export interface DigestMemo {
   digest(path: string): Promise<Digest>;
 }
 
-export function createDigestMemo(clock: Clock): DigestMemo {
+export function createDigestMemo(clock: Clock, read: (path: string) => Promise<Digest> = digestFile): DigestMemo {
   const remembered = new Map<string, Digest>();
   const key = async (path: string): Promise<{ readonly key: string; readonly settled: boolean }> => {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -23,7 +23,7 @@ export function createDigestMemo(clock: Clock): DigestMemo {
       const before = await key(path);
       const known = remembered.get(before.key);
       if (known !== undefined) return known;
-      const digest = await digestFile(path);
+      const digest = await read(path);
       if (before.settled && (await key(path)).key === before.key) {
         if (remembered.size >= REMEMBERED_LIMIT) remembered.delete(remembered.keys().next().value ?? '');
         remembered.set(before.key, digest);
