@@ -4,3 +4,4 @@ export * from './git/index.ts';
 export * from './runner/index.ts';
 export * from './process/index.ts';
 export * from './observer-link/index.ts';
+export * from './sqlite-lease/index.ts';

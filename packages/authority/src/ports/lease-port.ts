@@ -32,6 +32,7 @@ export interface SwapRequest {
     readonly release: Digest | null;
     readonly stateSchema: string;
   };
+  /** How long from the call the database is tried for, in milliseconds. */
   readonly deadlineMs: number;
 }
 

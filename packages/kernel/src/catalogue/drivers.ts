@@ -135,7 +135,7 @@ export const driversErrors = entries({
   },
   'lease-row-foreign': {
     reason: 'The lease row of a store names another state.',
-    remedy: 'Check the state root in the binding; a deliberate change of owner is idunn takeover TARGET.',
+    remedy: 'Check the state root in the binding; if the state is meant, name the row’s state id as the id of the state.',
     blame: 'user',
     retry: 'final',
   },

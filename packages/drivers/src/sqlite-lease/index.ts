@@ -1,0 +1,1 @@
+export { createSqliteLease, type SqliteLease } from './driver.ts';
