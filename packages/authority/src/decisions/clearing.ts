@@ -29,7 +29,7 @@ export function endProcess(
 /** Stops a candidate and takes back what was published about it; what the incumbent published stays (I7). */
 export function clearAway(
   e: DeployEvidence,
-  gone: { subject: Subject; activation: string; incumbent: Body | null },
+  gone: { subject: Subject; activation: string; incumbent: Body | Subject | null },
   then: () => Decision,
 ): Decision {
   const { subject, activation, incumbent } = gone;
@@ -51,13 +51,14 @@ export function clearAway(
 export function retractExpected(
   e: DeployEvidence,
   subject: Subject,
-  stays: Body | null,
+  stays: Body | Subject | null,
   then: () => Decision,
 ): Decision {
   const what = 'the observer to withdraw Expected';
   if (stays?.incarnation !== subject.incarnation) {
     return tolerate(e, { kind: 'withdraw-expected', incarnation: subject.incarnation }, { what }, then);
   }
+  if (!('document' in stays)) return then();
   const { document, observed } = stays;
   return tolerate(
     e,

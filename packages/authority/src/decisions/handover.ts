@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '@idunn/kernel';
+import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import type { RelinquishAnswer } from '../ports/channel-port.ts';
@@ -6,12 +6,13 @@ import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records
 import type { Passage } from '../records/passage.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
-import { conclude, type Decision, type Entered, enter, persist } from './decision.ts';
+import { type Decision, type Entered, enter, persist } from './decision.ts';
 import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { decidePassage, type PassageFrame, planFor, whereabouts } from './passage.ts';
+import { isSuperseded, supersede } from './supersede.ts';
 
 type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
 
@@ -32,9 +33,8 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
     arrived: (epoch) => arrived(e, state, plan, epoch),
     confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
   };
-  if (state.stuck !== null && e.target.queue.length > 1) {
-    const replaced = supersede(state, state.stuck, where.at === 'granted' ? where.epoch : null);
-    if (replaced !== null) return replaced;
+  if (isSuperseded(e, state.stuck)) {
+    return supersede(e, state, passage, where, state.stuck, plan.deadlines.stopMs);
   }
   return decidePassage(frame);
 }
@@ -101,21 +101,6 @@ function stuck(state: Handover, why: Refusal): Decision {
   return persist(
     { ...state, stuck: why },
     { result: { outcome: 'operator-required', refusal: why, incarnation, revision } },
-  );
-}
-
-/** A later command replaces what neither finishes nor returns (F22); the lease's holder becomes its incumbent. */
-function supersede(state: Handover, why: Refusal, epoch: number | null): Decision | null {
-  const { subject, launch } = state.passage.successor;
-  if (launch.step !== 'current') return null;
-  const { incarnation, revision } = subject;
-  const stranded = epoch === null ? null : bodyOf(subject, launch, epoch);
-  if (stranded === null) return null;
-  return conclude(
-    state,
-    'operator-required',
-    { incarnation, revision, refusal: refusal(why.code, why.reason, { remedy: why.remedy }) },
-    { target: { stranded, takenBy: null }, entered: [], leaves: 'end' },
   );
 }
 

@@ -3,11 +3,13 @@ import { bodyOf } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { clearAway, endProcess } from './clearing.ts';
+import { deadlineMs } from './deadline.ts';
 import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
 import { issueRecord } from './launch.ts';
-import { decidePassage, planFor } from './passage.ts';
+import { decidePassage, planFor, whereabouts } from './passage.ts';
+import { isSuperseded, supersede } from './supersede.ts';
 
 type Returning = StateOf<'returning'>;
 
@@ -17,13 +19,25 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   const { passage } = state;
   if (passage === null) return returnToNobody(e, state);
   const { subject } = passage.successor;
+  const plan = planFor(e, passage);
+  const where = whereabouts(e, passage);
+  if (isSuperseded(e, state.stuck)) {
+    const { stuck, candidate } = state;
+    const graceMs = plan.deadlines.stopMs;
+    return clearAway(
+      e,
+      { subject: candidate.subject, activation: candidate.launch.id, incumbent: passage.successor.subject },
+      () => supersede(e, state, passage, where, stuck, graceMs),
+    );
+  }
   return decidePassage({
     tx,
     e,
     passage,
-    plan: planFor(e, passage),
+    plan,
     persistent: true,
-    untilMs: null, // What held the lease before is brought back for ever.
+    // What held the lease before is brought back for ever; past the deadline the person is told.
+    untilMs: state.stuck === null ? deadlineMs(tx, 'route-observed', plan) : null,
     keep: (next, more = {}) =>
       persist(
         { ...state, passage: next },
@@ -37,7 +51,17 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
     giveUp: (why) =>
       state.stuck?.code === why.code
         ? wait(`the incumbent to come back: ${why.reason}`, why.remedy, { wakeAtMs: e.now.monotonicMs + 1_000 })
-        : persist({ ...state, stuck: why }),
+        : persist(
+            { ...state, stuck: why },
+            {
+              result: {
+                outcome: 'operator-required',
+                refusal: why,
+                incarnation: subject.incarnation,
+                revision: subject.revision,
+              },
+            },
+          ),
     arrived: () => persist(state),
     confirmed: (epoch) => settle(tx, e, state, epoch),
   });

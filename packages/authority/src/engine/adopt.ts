@@ -1,3 +1,6 @@
+import { type Evidence, unknown } from '@idunn/kernel';
+import type { ObservedRuntime } from '@idunn/readiness';
+import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { Body } from '../records/body.ts';
 import type { TargetActor } from './actor.ts';
 import type { EngineCore } from './core.ts';
@@ -20,13 +23,14 @@ export async function adopt(core: EngineCore, actor: TargetActor): Promise<boole
 }
 
 async function adoptBody({ ports }: EngineCore, actor: TargetActor, body: Body): Promise<boolean> {
-  const process = await ports.workload.observe(body.handle, body.release);
+  const process = await observed(ports, body);
   switch (process.kind) {
     case 'seen':
       ports.workload.watch(body.handle);
       actor.incidents.delete('admitted-unjudged');
       actor.incidents.delete('admitted-process-lost');
-      if (body.epoch !== null) await ports.channel.open(body.handle);
+      // A connection that cannot be had now is opened by the deployment that needs it.
+      if (body.epoch !== null) await ports.channel.open(body.handle).catch(() => undefined);
       return true;
     case 'absent':
       actor.incidents.delete('admitted-unjudged');
@@ -35,5 +39,14 @@ async function adoptBody({ ports }: EngineCore, actor: TargetActor, body: Body):
     case 'unknown':
       actor.raise('admitted-unjudged', `${body.incarnation}: ${process.because}`);
       return false;
+  }
+}
+
+/** A driver that throws has seen nothing (I10). */
+async function observed({ workload }: EnginePorts, body: Body): Promise<Evidence<ObservedRuntime>> {
+  try {
+    return await workload.observe(body.handle, body.release);
+  } catch (fault) {
+    return unknown(fault instanceof Error ? fault.message : String(fault));
   }
 }

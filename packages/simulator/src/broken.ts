@@ -1,0 +1,149 @@
+import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import type { Checked } from './checkers/check.ts';
+import { CALM, type Scenario, twoDeploys } from './scenario.ts';
+
+/** A variant of the decisions that breaks one promise, and the run in which its checker must see it. */
+export interface Tooth {
+  readonly name: string;
+  readonly breaks: Checked;
+  readonly scenario: Scenario;
+  readonly decide: typeof decide;
+}
+
+type Slots = DeployEvidence['slots'];
+
+const mapSlots = (
+  e: DeployEvidence,
+  change: (slot: Slots[string], activation: string) => Slots[string],
+): DeployEvidence => ({
+  ...e,
+  slots: Object.fromEntries(Object.entries(e.slots).map(([id, slot]) => [id, change(slot, id)])),
+});
+
+/** I1: takes both sides at their word instead of the echo, so a raised epoch fences whom it does not reach. */
+function withoutEcho(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const decision = decide(tx, e);
+  if (decision.kind !== 'persist' || decision.state.phase !== 'incumbent-fenced') return decision;
+  const { passage } = decision.state;
+  const both = [passage.successor.launch.id, ...passage.predecessors.map(({ document }) => document.activation)];
+  return { ...decision, state: { ...decision.state, passage: { ...passage, echoed: both } } };
+}
+
+/** I2: believes that what runs is what was sealed. */
+function withoutDigest(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const sealed = Object.values(e.incarnations).map(({ release }) => release.executableDigest);
+  const blind = mapSlots(e, (slot) => {
+    const process = slot.process;
+    const { word } = slot;
+    if (process.kind !== 'seen' || sealed.includes(process.value.executable)) return { ...slot, word: agreeing(word) };
+    const executable = candidateDigest(tx, e) ?? process.value.executable;
+    return { ...slot, process: { kind: 'seen', value: { ...process.value, executable } }, word: agreeing(word) };
+  });
+  return decide(tx, blind);
+}
+
+function candidateDigest(tx: TransactionRecord, e: DeployEvidence) {
+  const { state } = tx;
+  const subject = 'subject' in state ? state.subject : null;
+  return subject === null ? undefined : e.incarnations[subject.incarnation]?.release.executableDigest;
+}
+
+const agreeing = (word: Slots[string]['word']): Slots[string]['word'] =>
+  word.kind === 'seen' ? { kind: 'seen', value: { ...word.value, disagreements: [] } } : word;
+
+/** I3: clears the fence when the lease names the candidate, and takes the route for granted. */
+function withoutRoute(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { state } = tx;
+  if (!('passage' in state) || state.passage === null || state.passage.direction === 'back') return decide(tx, e);
+  const { subject, launch } = state.passage.successor;
+  const imagined = {
+    route: tx.target,
+    generation: 1,
+    listen: { host: '127.0.0.1', port: 8_000 },
+    members: [{ incarnation: subject.incarnation, activation: launch.id, backend: { host: '127.0.0.1', port: 1 } }],
+  };
+  const plans = Object.fromEntries(
+    Object.entries(e.plans).map(([digest, plan]) => [digest, { ...plan, health: { ...plan.health, path: null } }]),
+  );
+  const answers = Object.fromEntries(
+    Object.entries(e.answers).map(([key, answered]) => {
+      const confirmed = answered.effect.kind === 'confirm' && answered.outcome.ok;
+      if (!confirmed) return [key, answered];
+      return [
+        key,
+        {
+          ...answered,
+          outcome: { ok: true as const, value: { ...(answered.outcome.value as object), route: imagined } },
+        },
+      ];
+    }),
+  );
+  return decide(tx, { ...e, plans, answers, route: { kind: 'seen', value: imagined } });
+}
+
+/** I4: makes up Ready from the workload's own word. */
+function withoutObserver(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const own = mapSlots(e, (slot, activation) => {
+    const word = agreeing(slot.word);
+    if (word.kind !== 'seen' || slot.presence.kind !== 'seen') return { ...slot, word };
+    const { epoch, header } = slot.presence.value.presence;
+    const ready = { receipt: 'made up', activation, epoch, sequence: header.sequence, observedAtMs: 0 };
+    return { ...slot, word: { kind: 'seen', value: { ...word.value, ready } } };
+  });
+  return decide(tx, own);
+}
+
+/** I5: takes a receipt of an earlier launch of the same incarnation for this one's. */
+function withOldReceipt(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { state } = tx;
+  if (!('passage' in state) || state.passage?.move === null || state.passage === null) return decide(tx, e);
+  const { epoch } = state.passage.move.to;
+  const replayed = mapSlots(e, (slot, activation) => {
+    const word = agreeing(slot.word);
+    if (word.kind !== 'seen' || word.value.ready === null) return slot;
+    return {
+      ...slot,
+      word: { kind: 'seen', value: { ...word.value, ready: { ...word.value.ready, activation, epoch } } },
+    };
+  });
+  return decide(tx, replayed);
+}
+
+/** I5: grants the next one the epoch of the last. */
+function withSameEpoch(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const decision = decide(tx, e);
+  if (decision.kind !== 'persist' || decision.state.phase !== 'incumbent-fenced') return decision;
+  const { passage } = decision.state;
+  if (passage.move === null || passage.move.from.epoch === 0) return decision;
+  const to = { ...passage.move.to, epoch: passage.move.from.epoch };
+  return { ...decision, state: { ...decision.state, passage: { ...passage, move: { ...passage.move, to } } } };
+}
+
+const again = (second: Scenario['deploys'][number]['behaviour'], observerDown: Scenario['observerDown']): Scenario => ({
+  ...CALM,
+  seed: 1,
+  shapes: { app: { stores: 1, routed: true } },
+  deploys: [
+    { target: 'app', atMs: 10, behaviour: second, revision: 1 },
+    { target: 'app', atMs: 2_000, behaviour: second, revision: 1 },
+  ],
+  kills: [{ target: 'app', atMs: 1_500 }],
+  observerDown,
+});
+
+const fromStrayIncumbent: Scenario = {
+  ...twoDeploys('good'),
+  deploys: [
+    { target: 'app', atMs: 10, behaviour: 'own-database', revision: 1 },
+    { target: 'app', atMs: 2_000, behaviour: 'good', revision: 2 },
+  ],
+};
+
+export const TEETH: readonly Tooth[] = [
+  { name: 'fences without an echo', breaks: 'I1', scenario: fromStrayIncumbent, decide: withoutEcho },
+  { name: 'believes any executable', breaks: 'I2', scenario: twoDeploys('other-binary'), decide: withoutDigest },
+  { name: 'takes the route for granted', breaks: 'I3', scenario: twoDeploys('good'), decide: withoutRoute },
+  { name: 'makes up Ready', breaks: 'I4', scenario: twoDeploys('lies-about-incarnation'), decide: withoutObserver },
+  { name: 'replays a receipt', breaks: 'I5', scenario: again('lies-when-relaunched', []), decide: withOldReceipt },
+  { name: 'grants an epoch twice', breaks: 'I5', scenario: twoDeploys('good'), decide: withSameEpoch },
+];

@@ -1,0 +1,89 @@
+import type { ChannelPort, RelinquishAnswer } from '@idunn/authority';
+import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import { reconsider, takeGrant } from '../world/life.ts';
+import type { World } from '../world/world.ts';
+import type { Life } from './life.ts';
+
+/** The lease connections of one engine's life. */
+export function fakeChannel(world: World, life: Life): ChannelPort {
+  const open = new Set<string>();
+  const connected = (activation: string) => {
+    const process = world.processes.get(activation);
+    return process?.alive === true && open.has(activation) ? process : null;
+  };
+  return {
+    open: (handle) =>
+      life.effect('open-channel', (): Outcome<'open'> => {
+        const process = world.processes.get(handle.activation);
+        if (process === undefined || !process.alive || !process.listening) {
+          return refused(refusal('channel-not-listening', `${handle.activation} does not listen.`));
+        }
+        open.add(handle.activation);
+        return ok('open');
+      }),
+    presence: (activation) => {
+      const presence = connected(activation)?.presence() ?? null;
+      return presence === null ? absent : seen({ presence, ageMs: 0 });
+    },
+    echo: (activation, nonce) =>
+      life.effect('echo', (): Evidence<Readonly<Record<string, string>>> => {
+        const process = connected(activation);
+        if (process === null) return unknown('no connection');
+        const rows = world.stateOf(process.activation.target).rows;
+        const own = process.behaviour === 'own-database';
+        return seen(
+          Object.fromEntries([...rows].map(([store, row]) => [store, own ? 'another' : (row.nonce ?? nonce)])),
+        );
+      }),
+    relinquish: (activation, { requestId, epoch, termMs }, withinMs) =>
+      life
+        .effect('relinquish', () => {
+          const process = connected(activation);
+          const deaf = process?.behaviour === 'ignores-relinquish' || process?.behaviour === 'own-database';
+          if (process === null || deaf) return null;
+          process.relinquished = { requestId, epoch };
+          world.time.after(termMs, () => {
+            if (process.relinquished?.requestId === requestId) reconsider(world, process);
+          });
+          return { kind: 'relinquished' as const, lastWriteAtMs: process.lastWriteAtMs };
+        })
+        .then(async (answer): Promise<RelinquishAnswer> => {
+          if (answer !== null) return answer;
+          await world.time.sleep(withinMs);
+          return life.read(() => ({ kind: 'silent', because: 'no answer in time' }));
+        }),
+    withdraw: (activation) =>
+      life.effect('withdraw', () => {
+        const process = connected(activation);
+        if (process !== null) reconsider(world, process);
+      }),
+    grant: (activation, { epoch }) =>
+      life.effect('grant', (): Outcome<'delivered'> => {
+        const process = connected(activation);
+        if (process === null) return refused(refusal('channel-closed', `${activation} is not connected.`));
+        takeGrant(world, process, epoch);
+        return ok('delivered');
+      }),
+    close: async (activation) => {
+      open.delete(activation);
+    },
+    subscribe: (listener) => {
+      world.listeners.said = (process) =>
+        life.deliver(() => {
+          const presence = connected(process.id)?.presence() ?? null;
+          const { target } = process.activation;
+          if (presence !== null) listener({ kind: 'presence', target, activation: process.id, presence });
+        });
+      world.listeners.firstWrite = (process, epoch) =>
+        life.deliver(() => {
+          const { target } = process.activation;
+          listener({ kind: 'first-write', target, activation: process.id, epoch, atMs: world.time.nowMs });
+        });
+      world.listeners.closed = (process) =>
+        life.deliver(() => {
+          if (open.delete(process.id))
+            listener({ kind: 'closed', target: process.activation.target, activation: process.id });
+        });
+    },
+  };
+}

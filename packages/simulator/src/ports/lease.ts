@@ -1,0 +1,98 @@
+import type { LeasePort, LeaseRow, LeaseRows, SwapAnswer } from '@idunn/authority';
+import { absent, type Evidence, type Outcome, ok, seen } from '@idunn/kernel';
+import type { StateContract } from '@idunn/release';
+import type { StateRoot, World } from '../world/world.ts';
+import type { Life } from './life.ts';
+
+const targetOf = (state: StateContract): string => state.root.slice('/state/'.length);
+
+/** The rows of simulated stores. With several, a crash may come between any two of them. */
+export function fakeLease(world: World, life: Life): LeasePort {
+  const rootOf = (state: StateContract): StateRoot => world.stateOf(targetOf(state));
+  const rowsOf = (state: StateContract): LeaseRows => Object.fromEntries(rootOf(state).rows);
+  const set = (state: StateContract, store: string, row: LeaseRow): void => {
+    rootOf(state).rows.set(store, row);
+    world.ledger.note({
+      kind: 'row',
+      store: `${targetOf(state)}/${store}`,
+      epoch: row.epoch,
+      activation: row.activation,
+    });
+  };
+
+  return {
+    prepare: (state) =>
+      life.effect('prepare-lease', (): Outcome<LeaseRows> => {
+        for (const { id } of state.stores) {
+          if (rootOf(state).rows.has(id)) continue;
+          const { stateId, schema } = state;
+          const row = { stateId, epoch: 0, activation: null, release: null, stateSchema: schema, nonce: null };
+          rootOf(state).rows.set(id, row);
+        }
+        return ok(rowsOf(state));
+      }),
+    read: (state) =>
+      life.read((): Evidence<LeaseRows> => (rootOf(state).rows.size === 0 ? absent : seen(rowsOf(state)))),
+    writeNonce: (state, nonce) =>
+      life.effect('write-nonce', () => {
+        for (const [store, row] of rootOf(state).rows) rootOf(state).rows.set(store, { ...row, nonce });
+        return ok('written' as const);
+      }),
+    swap: async (state, { from, to }): Promise<SwapAnswer> => {
+      const holder = from.activation === null ? undefined : world.processes.get(from.activation);
+      const stores = state.stores.map(({ id }) => id);
+      const rowAt = (store: string): LeaseRow => {
+        const row = rootOf(state).rows.get(store);
+        if (row === undefined) throw new Error(`the store ${store} has no row`);
+        return row;
+      };
+      const stands = (row: LeaseRow, at: { epoch: number; activation: string | null }): boolean =>
+        row.epoch === at.epoch && row.activation === at.activation;
+      const halfway = { epoch: to.epoch, activation: null };
+      const write = (store: string, activation: string | null): void => {
+        const { release, stateSchema, epoch } = to;
+        set(state, store, { ...rowAt(store), epoch, activation, release, stateSchema });
+      };
+      /** A repeat goes on where the last one ended. */
+      const refusing = (): SwapAnswer | null => {
+        if (holder?.alive === true && holder.behaviour === 'holds-database')
+          return { kind: 'busy', store: stores[0] ?? '' };
+        const odd = stores.some((store) => ![from, to, halfway].some((at) => stands(rowAt(store), at)));
+        return odd ? { kind: 'differs', rows: rowsOf(state) } : null;
+      };
+      if (stores.length === 1) {
+        return life.effect('swap', () => {
+          const refused = refusing();
+          if (refused !== null) return refused;
+          for (const store of stores) if (!stands(rowAt(store), to)) write(store, to.activation);
+          return { kind: 'swapped' };
+        });
+      }
+      for (const store of stores) {
+        const refused = await life.effect('revoke', () => {
+          const because = refusing();
+          if (because === null && stands(rowAt(store), from)) write(store, null);
+          return because;
+        });
+        if (refused !== null) return refused;
+      }
+      for (const store of stores) {
+        await life.effect('grant-row', () => {
+          if (stands(rowAt(store), halfway)) write(store, to.activation);
+        });
+      }
+      return { kind: 'swapped' };
+    },
+    sync: () => life.effect('sync', () => ok('durable' as const)),
+    readClaim: (state) =>
+      life.read(() => {
+        const { claim } = rootOf(state);
+        return claim === null ? absent : seen(claim);
+      }),
+    writeClaim: (state, claim) =>
+      life.effect('write-claim', () => {
+        rootOf(state).claim = claim;
+        return ok('written' as const);
+      }),
+  };
+}

@@ -1,0 +1,58 @@
+import type { World } from '../world/world.ts';
+
+/** What an effect may meet. `lost`: it is done, and the answer does not come back. */
+export type Fate = 'go' | 'die-before' | 'die-after' | 'lost';
+
+/** One life of the engine. When it has died its calls are never answered and its timers never fire. */
+export class Life {
+  readonly #world: World;
+  readonly #fate: (name: string) => Fate;
+  readonly #onDeath: (at: string) => void;
+  alive = true;
+
+  constructor(world: World, fate: (name: string) => Fate, onDeath: (at: string) => void) {
+    this.#world = world;
+    this.#fate = fate;
+    this.#onDeath = onDeath;
+  }
+
+  die(at: string): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.#onDeath(at);
+  }
+
+  /** An effect: crash points before and after it, a latency, and perhaps a lost answer. */
+  async effect<T>(name: string, work: () => T): Promise<T> {
+    if (!this.alive) return silence();
+    const fate = this.#fate(name);
+    if (fate === 'die-before') {
+      this.die(`before ${name}`);
+      return silence();
+    }
+    await this.#world.time.sleep(this.#world.dice.between(0, 2));
+    if (!this.alive) return silence();
+    const answer = work();
+    if (fate === 'die-after') {
+      this.die(`after ${name}`);
+      return silence();
+    }
+    if (fate === 'lost') throw new Error(`the answer of ${name} was lost`);
+    return answer;
+  }
+
+  /** A reading: latency, no consequence. */
+  async read<T>(work: () => T): Promise<T> {
+    if (!this.alive) return silence();
+    await this.#world.time.sleep(this.#world.dice.hits(0.5) ? 0 : 1);
+    return this.alive ? work() : silence();
+  }
+
+  /** A callback into the engine. */
+  deliver(work: () => void): void {
+    if (this.alive) work();
+  }
+}
+
+/** The exact model of a call that a crash cut off. */
+export const silence = (): Promise<never> => new Promise(() => undefined);

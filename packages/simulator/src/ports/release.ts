@@ -1,0 +1,47 @@
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { Plan, ReleasePort, SealedRelease } from '@idunn/release';
+import { behaviourOf, digestOf, planFor, sealedFor, type TargetShape } from '../world/sources.ts';
+import type { World } from '../world/world.ts';
+import type { Life } from './life.ts';
+
+export interface Sources {
+  readonly shapeOf: (target: string) => TargetShape;
+  /** The state schema of a ref: most share one. */
+  readonly schemaOf: (ref: string) => string;
+  readonly headOf: (target: string) => string;
+}
+
+/** Refs become plans, plans become sealed releases; a build takes a while and may be aborted. */
+export function fakeRelease(world: World, life: Life, sources: Sources): ReleasePort {
+  return {
+    plan: ({ target, ref = sources.headOf(target) }) =>
+      life.effect('plan', (): Outcome<Plan> => {
+        const plan = planFor(target, ref, sources.shapeOf(target), sources.schemaOf(ref));
+        world.plans.set(plan.source.commit, plan);
+        world.refs.set(plan.source.commit, ref);
+        return ok(plan);
+      }),
+    materialize: (plan) =>
+      life.effect('materialize', () => ok({ stage: digestOf(`stage ${plan.source.commit}`), fetchMs: 0 })),
+    seal: async (plan) => {
+      await world.time.sleep(world.dice.between(1, 40));
+      return life.effect('seal', (): Outcome<SealedRelease & { stepsMs: number }> => {
+        const ref = world.refs.get(plan.source.commit) ?? '';
+        if (behaviourOf(ref) === 'build-fails') {
+          return refused(refusal('step-failed', 'The simulated build does not build.'));
+        }
+        const sealed = sealedFor(plan);
+        return ok({ ...sealed, stepsMs: 1 });
+      });
+    },
+    installed: (release) =>
+      life.read((): Outcome<SealedRelease> => {
+        const sealed = [...world.plans.values()].map(sealedFor).find((one) => one.release === release);
+        return sealed === undefined ? refused(refusal('driver-fault', 'There is no such release.')) : ok(sealed);
+      }),
+    collect: (keep) =>
+      life.effect('collect', () => {
+        world.collected.push([...keep]);
+      }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
+import { absent, type Evidence, type Outcome, ok, refusal, refused, seen } from '@idunn/kernel';
+import type { Activation } from '@idunn/readiness';
+import { live } from '../world/life.ts';
+import { Process } from '../world/process.ts';
+import { behaviourOf, digestOf } from '../world/sources.ts';
+import type { World } from '../world/world.ts';
+import type { Life } from './life.ts';
+
+/** Starts, finds, observes and stops simulated programs; one launch for each activation, ever. */
+export function fakeWorkload(world: World, life: Life): WorkloadPort {
+  const watched = new Set<string>();
+  return {
+    mint: (request) =>
+      life.effect('mint', (): Outcome<Activation> => {
+        const known = world.activations.get(request.activation);
+        if (known !== undefined) return ok(known);
+        world.nextPort += 1;
+        const made: Activation = {
+          schema: 'idunn.activation/v1',
+          activation: request.activation,
+          incarnation: request.incarnation,
+          target: request.expected.target,
+          publicKey: Buffer.from(digestOf(request.activation).slice(7, 39)).toString('base64'),
+          keyId: `ed25519:${digestOf(request.activation).slice(7, 39)}`,
+          endpoint: request.launch.endpoint === null ? null : { host: '127.0.0.1', port: world.nextPort },
+        };
+        world.activations.set(request.activation, made);
+        return ok(made);
+      }),
+    start: (request) =>
+      life.effect('start', (): Outcome<WorkloadHandle> => {
+        const { activation } = request.activation;
+        const known = world.processes.get(activation);
+        if (known?.alive === true) return ok(known.handle);
+        if (known !== undefined || world.spent.has(activation)) {
+          return refused(refusal('activation-spent', `${activation} was started before.`));
+        }
+        const commit = commitBehind(world, request.activation);
+        world.nextPid += 1;
+        const process = new Process({
+          activation: request.activation,
+          pid: world.nextPid,
+          bootId: world.time.bootId,
+          behaviour: behaviourOf(world.refs.get(commit) ?? ''),
+          sealed: digestOf(`executable ${commit}`),
+          stateSchema: request.state?.schema ?? null,
+        });
+        process.relaunched = [...world.processes.values()].some(
+          (one) => one.activation.incarnation === request.activation.incarnation,
+        );
+        world.processes.set(activation, process);
+        live(world, process);
+        return ok(process.handle);
+      }),
+    find: (_target, activation) =>
+      life.read((): Evidence<WorkloadHandle> => {
+        const process = world.processes.get(activation);
+        return process?.alive === true ? seen(process.handle) : absent;
+      }),
+    observe: (handle) =>
+      life.read(() => {
+        const process = world.processes.get(handle.activation);
+        return process?.alive === true ? seen(process.observed) : absent;
+      }),
+    stop: async (handle, graceMs) => {
+      const process = world.processes.get(handle.activation);
+      await life.effect('stop', () => undefined);
+      if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
+      return life.read((): StopAnswer => {
+        if (process !== undefined) world.end(process, true);
+        return { kind: 'gone', proof: 'tree-empty', forced: graceMs === 0 };
+      });
+    },
+    retire: (_target, activation) =>
+      life.effect('retire', () => {
+        world.spent.add(activation);
+      }),
+    logTail: (_target, activation) => life.read(() => [`the last line of ${activation}`]),
+    watch: (handle) => {
+      watched.add(handle.activation);
+      if (world.processes.get(handle.activation)?.alive !== true) {
+        world.time.after(1, () => world.listeners.died(handle.target, handle.activation));
+      }
+    },
+    subscribe: (listener) => {
+      world.listeners.died = (target, activation) =>
+        life.deliver(() => {
+          if (watched.has(activation)) listener({ kind: 'died', target, activation });
+        });
+    },
+  };
+}
+
+/** The commit behind an activation, by the incarnation that was published for it. */
+function commitBehind(world: World, activation: Activation): string {
+  const revision = world.projections.get(activation.incarnation)?.expected.revision;
+  if (revision === undefined) throw new Error(`nothing was published for ${activation.incarnation}`);
+  return revision;
+}

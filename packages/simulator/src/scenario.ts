@@ -1,0 +1,92 @@
+import { dice } from './seed.ts';
+import type { Behaviour } from './world/behaviour.ts';
+import { BEHAVIOURS } from './world/behaviour.ts';
+import type { TargetShape } from './world/sources.ts';
+
+/** What is done to the world, and when; everything else follows from the seed. */
+export interface Scenario {
+  readonly seed: number;
+  readonly shapes: Readonly<Record<string, TargetShape>>;
+  readonly deploys: readonly {
+    readonly target: string;
+    readonly atMs: number;
+    readonly behaviour: Behaviour;
+    readonly revision: number;
+    /** A schema that earlier builds do not accept. */
+    readonly newSchema?: boolean;
+  }[];
+  /** The crash point at which the engine dies first; `null` for none. */
+  readonly crashAt: number | null;
+  /** Chance of death at each later crash point, and of a lost answer at each effect. */
+  readonly crashChance: number;
+  readonly lostChance: number;
+  /** Chance of an uncertain answer of the record store at each write. */
+  readonly uncertainChance: number;
+  readonly kills: readonly { readonly target: string; readonly atMs: number }[];
+  readonly freezes: readonly {
+    readonly target: string;
+    readonly fromMs: number;
+    readonly untilMs: number;
+    readonly unreadable: boolean;
+  }[];
+  readonly observerDown: readonly { readonly fromMs: number; readonly untilMs: number }[];
+  readonly wallSteps: readonly { readonly atMs: number; readonly byMs: number }[];
+}
+
+export const CALM: Omit<Scenario, 'seed' | 'shapes' | 'deploys'> = {
+  crashAt: null,
+  crashChance: 0,
+  lostChance: 0,
+  uncertainChance: 0,
+  kills: [],
+  freezes: [],
+  observerDown: [],
+  wallSteps: [],
+};
+
+const ONE: Readonly<Record<string, TargetShape>> = { app: { stores: 1, routed: true } };
+
+/** One target, two deployments: the second meets an incumbent. */
+export const twoDeploys = (second: Behaviour, shape: TargetShape = { stores: 1, routed: true }): Scenario => ({
+  ...CALM,
+  seed: 1,
+  shapes: { app: shape },
+  deploys: [
+    { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+    { target: 'app', atMs: 2_000, behaviour: second, revision: 2 },
+  ],
+});
+
+/** A scenario that a seed stands for: a few targets and deployments, with whatever can go wrong. */
+export function scenarioOf(seed: number): Scenario {
+  const roll = dice(seed);
+  const shapes: Record<string, TargetShape> = { ...ONE };
+  if (roll.hits(0.4)) shapes['app'] = { stores: roll.between(0, 3), routed: roll.hits(0.8) };
+  if (roll.hits(0.3)) shapes['other'] = { stores: roll.between(0, 2), routed: roll.hits(0.5) };
+  const targets = Object.keys(shapes);
+  const deploys = Array.from({ length: roll.between(1, 4) }, (_, index) => ({
+    target: roll.pick(targets),
+    atMs: index === 0 ? 10 : roll.between(10, 8_000),
+    behaviour: roll.hits(0.45) ? ('good' as const) : roll.pick(BEHAVIOURS),
+    revision: roll.between(1, 3),
+    newSchema: roll.hits(0.1),
+  }));
+  const span = (): { fromMs: number; untilMs: number } => {
+    const fromMs = roll.between(0, 6_000);
+    return { fromMs, untilMs: fromMs + roll.between(50, 2_000) };
+  };
+  const several = <T>(chance: number, make: () => T): T[] => (roll.hits(chance) ? [make()] : []);
+  return {
+    seed,
+    shapes,
+    deploys,
+    crashAt: roll.hits(0.7) ? roll.between(1, 120) : null,
+    crashChance: roll.hits(0.4) ? 0.01 : 0,
+    lostChance: roll.hits(0.4) ? 0.03 : 0,
+    uncertainChance: roll.hits(0.3) ? 0.05 : 0,
+    kills: several(0.4, () => ({ target: roll.pick(targets), atMs: roll.between(200, 8_000) })),
+    freezes: several(0.3, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
+    observerDown: several(0.2, span),
+    wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
+  };
+}

@@ -1,0 +1,28 @@
+/** How a build behaves. `good` is what the others fall short of. */
+export const BEHAVIOURS = [
+  'good',
+  'exits-at-start',
+  'never-warms',
+  'never-active',
+  'lies-about-incarnation',
+  'other-binary',
+  'claims-early',
+  'ignores-relinquish',
+  'exits-after-grant',
+  'exits-once-after-grant',
+  'says-failed',
+  'own-database',
+  'build-fails',
+  'holds-database',
+  'lies-when-relaunched',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** Builds that can end admitted. */
+export const ADMISSIBLE: readonly Behaviour[] = [
+  'good',
+  'ignores-relinquish',
+  'exits-once-after-grant',
+  'own-database',
+  'holds-database',
+];

@@ -1,0 +1,89 @@
+import { write } from './life.ts';
+import type { Route, World } from './world.ts';
+
+/** How often a client posts, and how long it waits before it tries the same request again. */
+const EVERY_MS = 7;
+const AGAIN_MS = 11;
+/** Requests that the clients have under way at once. */
+const UNANSWERED_LIMIT = 12;
+
+/** Clients that post through the stable route and repeat what was not acknowledged: nothing acknowledged may be lost. */
+export class Clients {
+  readonly #world: World;
+  readonly #route: string;
+  #next = 1;
+  #stopped = false;
+  readonly unanswered = new Set<number>();
+
+  constructor(world: World, route: string) {
+    this.#world = world;
+    this.#route = route;
+  }
+
+  begin(): void {
+    const post = (): void => {
+      if (this.#stopped) return;
+      if (this.unanswered.size < UNANSWERED_LIMIT) {
+        const request = this.#next;
+        this.#next += 1;
+        this.unanswered.add(request);
+        this.#try(request);
+      }
+      this.#world.time.after(EVERY_MS, post);
+    };
+    post();
+  }
+
+  /** No new requests; those under way are repeated until they are acknowledged. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #try(request: number): void {
+    const world = this.#world;
+    const route = world.route(this.#route);
+    if (route === undefined) return this.#later(request);
+    if (world.time.nowMs < route.holdUntilMs) {
+      route.report.held += 1;
+      route.held.push({ request, since: world.time.nowMs });
+      world.time.after(route.holdUntilMs - world.time.nowMs, () => this.#unhold(route, request));
+      return;
+    }
+    this.#serve(route, request);
+  }
+
+  #unhold(route: Route, request: number): void {
+    const at = route.held.findIndex((held) => held.request === request);
+    const held = route.held[at];
+    if (held === undefined) return;
+    route.held.splice(at, 1);
+    route.report.longestHoldMs = Math.max(route.report.longestHoldMs, this.#world.time.nowMs - held.since);
+    this.#serve(route, request);
+  }
+
+  /** The proxy let its held requests go. */
+  released(route: Route): void {
+    for (const { request } of [...route.held]) this.#unhold(route, request);
+  }
+
+  #serve(route: Route, request: number): void {
+    const world = this.#world;
+    const member = route.members[0];
+    const process = member === undefined ? undefined : world.processes.get(member.activation);
+    if (process === undefined || !process.alive) {
+      route.report.failed += 1;
+      return this.#later(request);
+    }
+    process.open += 1;
+    world.time.after(1, () => {
+      process.open -= 1;
+      if (!write(world, process, request)) return this.#later(request);
+      world.ledger.note({ kind: 'acked', request, activation: process.id });
+      this.unanswered.delete(request);
+    });
+  }
+
+  #later(request: number): void {
+    this.#world.time.after(AGAIN_MS, () => this.#try(request));
+  }
+}

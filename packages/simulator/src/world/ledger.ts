@@ -1,0 +1,44 @@
+import type { IncarnationKey } from '@idunn/readiness';
+
+/** What really happened in the simulated world. Checkers read this, never Idunn's records. */
+export type Deed =
+  | { readonly kind: 'write'; readonly request: number; readonly activation: string; readonly epoch: number }
+  | { readonly kind: 'row'; readonly store: string; readonly epoch: number; readonly activation: string | null }
+  | { readonly kind: 'granted'; readonly activation: string; readonly epoch: number }
+  | { readonly kind: 'routed'; readonly activations: readonly string[] }
+  | {
+      readonly kind: 'ready';
+      readonly incarnation: IncarnationKey;
+      readonly activation: string;
+      readonly epoch: number | null;
+    }
+  | { readonly kind: 'started'; readonly activation: string; readonly executable: string; readonly sealed: string }
+  | { readonly kind: 'ended'; readonly activation: string; readonly asked: boolean }
+  /** What Idunn told its user, with what the world said at that moment. */
+  | {
+      readonly kind: 'told-admitted';
+      readonly incarnation: IncarnationKey | null;
+      readonly row: string | null;
+      readonly route: readonly string[] | null;
+    }
+  | { readonly kind: 'acked'; readonly request: number; readonly activation: string }
+  | { readonly kind: 'crash'; readonly at: string };
+
+export type Entry = Deed & { readonly atMs: number };
+
+export class Ledger {
+  readonly entries: Entry[] = [];
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  note(deed: Deed): void {
+    this.entries.push({ ...deed, atMs: this.#now() });
+  }
+
+  of<K extends Deed['kind']>(kind: K): readonly Extract<Entry, { kind: K }>[] {
+    return this.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind);
+  }
+}

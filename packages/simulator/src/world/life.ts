@@ -1,0 +1,103 @@
+import { correlationOf, noteReady } from './observer.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+/** Lets a started program live: it warms, or does what its behaviour makes it do. */
+export function live(world: World, process: Process): void {
+  world.ledger.note({
+    kind: 'started',
+    activation: process.id,
+    executable: process.observed.executable,
+    sealed: sealedOf(world, process),
+  });
+  const startMs = world.dice.between(1, 30);
+  world.time.after(startMs, () => {
+    if (!process.alive) return;
+    if (process.behaviour === 'exits-at-start') return world.end(process, false);
+    process.listening = true;
+    if (process.behaviour === 'never-warms') return;
+    say(world, process, 'warming');
+    if (!process.stateful) world.time.after(world.dice.between(1, 20), () => activate(world, process));
+  });
+}
+
+const sealedOf = (world: World, process: Process): string =>
+  world.projections.get(process.activation.incarnation)?.expected.runtime.executable ?? 'unknown';
+
+/** A presence, on every change, to the observer and on the lease connection. */
+export function say(world: World, process: Process, state: NonNullable<Process['state']>): void {
+  if (!process.alive) return;
+  process.state = state;
+  process.sequence += 1;
+  world.listeners.said(process);
+  const { incarnation } = process.activation;
+  noteReady(world, incarnation);
+  world.time.after(1, () => {
+    if (correlationOf(world, incarnation) !== null) world.listeners.correlated(incarnation);
+  });
+}
+
+function activate(world: World, process: Process): void {
+  if (!process.alive || process.behaviour === 'never-active') return;
+  if (process.behaviour === 'says-failed') return say(world, process, 'failed');
+  say(world, process, 'active');
+}
+
+/** A pushed grant: the program re-reads the row, begins to write and says so. */
+export function takeGrant(world: World, process: Process, epoch: number): void {
+  if (process.granted !== null && epoch <= process.granted && process.state === 'active' && process.writing) return;
+  process.granted = epoch;
+  process.relinquished = null;
+  world.ledger.note({ kind: 'granted', activation: process.id, epoch });
+  world.time.after(world.dice.between(1, 10), () => {
+    if (!process.alive || process.granted !== epoch) return;
+    const { behaviour } = process;
+    if (behaviour === 'exits-after-grant') return world.end(process, false);
+    if (behaviour === 'exits-once-after-grant' && firstOfItsKind(world, process)) return world.end(process, false);
+    if (behaviour !== 'never-active' && behaviour !== 'says-failed') {
+      process.writing = true;
+      work(world, process);
+    }
+    activate(world, process);
+  });
+}
+
+/** Every program also writes of its own accord, whatever the proxy does; such writes have no request. */
+function work(world: World, process: Process): void {
+  if (!process.alive || process.granted === null) return;
+  write(world, process, 0);
+  world.time.after(WORK_EVERY_MS, () => work(world, process));
+}
+const WORK_EVERY_MS = 17;
+
+const firstOfItsKind = (world: World, process: Process): boolean =>
+  [...world.processes.values()].filter(
+    ({ activation, alive }) => activation.incarnation === process.activation.incarnation && !alive,
+  ).length === 0;
+
+/** The handover is off, or its term is over: the row, read again, decides whether the program goes on. */
+export function reconsider(world: World, process: Process): void {
+  if (!process.alive || process.relinquished === null) return;
+  process.relinquished = null;
+  const named = world.named(process.activation.target);
+  process.writing = named !== null && named.activation === process.id && named.epoch === process.granted;
+}
+
+/**
+ * A guarded write: one transaction that compares the row and writes. A program with a database of its own compares that
+ * one, which nobody fences; only its end ends its writes.
+ */
+export function write(world: World, process: Process, request: number): boolean {
+  if (!process.alive || !process.writing || process.granted === null || process.relinquished !== null) return false;
+  if (process.behaviour !== 'own-database') {
+    const named = world.named(process.activation.target);
+    if (named?.activation !== process.id || named.epoch !== process.granted) {
+      process.writing = false;
+      return false;
+    }
+  }
+  if (process.lastWriteAtMs === null) world.listeners.firstWrite(process, process.granted);
+  process.lastWriteAtMs = world.time.nowMs;
+  world.ledger.note({ kind: 'write', request, activation: process.id, epoch: process.granted });
+  return true;
+}

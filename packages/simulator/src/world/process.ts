@@ -1,0 +1,101 @@
+import type { WorkloadHandle } from '@idunn/authority';
+import type { Activation, ObservedRuntime, Presence } from '@idunn/readiness';
+import type { Behaviour } from './behaviour.ts';
+import { digestOf } from './sources.ts';
+
+/** One simulated program: what it is, what it may do, and what it last said. */
+export class Process {
+  readonly activation: Activation;
+  readonly handle: WorkloadHandle;
+  readonly observed: ObservedRuntime;
+  readonly behaviour: Behaviour;
+  readonly stateful: boolean;
+  readonly stateSchema: string | null;
+  alive = true;
+  listening = false;
+  sequence = 0;
+  state: Presence['state'] | null = null;
+  /** The epoch it was granted and has not been told off from. */
+  granted: number | null = null;
+  writing = false;
+  lastWriteAtMs: number | null = null;
+  relinquished: { readonly requestId: string; readonly epoch: number } | null = null;
+  open = 0;
+
+  constructor(made: {
+    activation: Activation;
+    pid: number;
+    bootId: string;
+    behaviour: Behaviour;
+    sealed: `sha256:${string}`;
+    stateSchema: string | null;
+  }) {
+    const { activation, pid, bootId, behaviour, sealed, stateSchema } = made;
+    this.activation = activation;
+    this.behaviour = behaviour;
+    this.stateful = stateSchema !== null;
+    this.stateSchema = stateSchema;
+    const identity = {
+      kind: 'linux-process' as const,
+      pid,
+      startTime: String(pid * 7),
+      bootId,
+      controlGroup: `/idunn/${activation.activation}`,
+      pidNamespace: 'pid:[1]',
+    };
+    this.handle = {
+      version: 1,
+      driver: 'process',
+      target: activation.target,
+      activation: activation.activation,
+      identity,
+    };
+    this.observed = {
+      identity,
+      executable: behaviour === 'other-binary' ? digestOf('another binary') : sealed,
+      argv: digestOf('argv'),
+      entry: null,
+    };
+  }
+
+  /** Its launches after the first lie. */
+  relaunched = false;
+
+  get lies(): boolean {
+    return (
+      this.behaviour === 'lies-about-incarnation' ||
+      (this.behaviour === 'lies-when-relaunched' && this.relaunched && this.state === 'active')
+    );
+  }
+
+  get id(): string {
+    return this.activation.activation;
+  }
+
+  /** Its own signed word, as it stands. */
+  presence(): Presence | null {
+    if (this.state === null) return null;
+    const { activation } = this;
+    const claimed = this.behaviour === 'claims-early' && this.granted === null ? 1 : null;
+    return {
+      header: {
+        schema: 'idunn.presence/v1',
+        issuer: activation.keyId,
+        audience: { fleet: 'simulated', machine: 'local' },
+        subject: this.id,
+        requestId: `presence-${this.sequence}`,
+        sequence: this.sequence,
+      },
+      target: activation.target,
+      incarnation: this.lies ? `${activation.target}@${digestOf('another incarnation')}` : activation.incarnation,
+      activation: this.id,
+      state: this.state,
+      pid: this.handle.identity.pid,
+      epoch: claimed ?? (this.state === 'active' ? this.granted : null),
+      endpoint: activation.endpoint,
+      stateSchema: this.stateSchema,
+      capabilities: [],
+      detail: this.state === 'failed' ? 'the simulated program gave up' : '',
+    };
+  }
+}

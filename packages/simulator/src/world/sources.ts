@@ -1,0 +1,114 @@
+import { type Digest, digestBytes, digestJson } from '@idunn/kernel';
+import type { Plan, SealedRelease } from '@idunn/release';
+import type { Behaviour } from './behaviour.ts';
+
+export interface TargetShape {
+  readonly stores: number;
+  readonly routed: boolean;
+}
+
+/** What the simulated repositories and bindings hold: one ref for each way to behave. */
+export const refOf = (behaviour: Behaviour, revision: number): string => `${behaviour}/${revision}`;
+export const behaviourOf = (ref: string): Behaviour => ref.slice(0, ref.indexOf('/')) as Behaviour;
+
+const hex = (text: string, length: number): string => digestBytes(text).slice(7, 7 + length);
+export const digestOf = (text: string): Digest => digestBytes(text);
+
+/** The commit of a plan names its behaviour to the simulated world alone. */
+export const commitOf = (target: string, ref: string): string => hex(`${target} ${ref}`, 40);
+
+export function planFor(target: string, ref: string, shape: TargetShape, schema: string): Plan {
+  const ports = { fromPort: 20_000, toPort: 29_999 };
+  return {
+    schema: 'idunn.plan/v1',
+    fleet: 'simulated',
+    machine: 'local',
+    target,
+    source: {
+      origin: `/repositories/${target}`,
+      ref: 'refs/heads/main',
+      selection: 'ref-head',
+      objectFormat: 'sha1',
+      commit: commitOf(target, ref),
+      tree: hex(`tree ${ref}`, 40),
+      recipePath: 'deployment/idunn/recipe.toml',
+      recipeBlob: hex(`recipe ${ref}`, 40),
+      recipeDigest: digestOf(`recipe ${ref}`),
+      gitlinks: [],
+      minimumRevision: hex('first', 40),
+    },
+    bindingDigest: digestOf(`binding ${target}`),
+    inputs: [],
+    runners: {},
+    steps: [],
+    artifacts: [{ id: 'app', path: 'app', kind: 'directory' }],
+    launch: {
+      program: { kind: 'artifact', artifact: 'app', path: 'main' },
+      args: [],
+      environment: {},
+      secrets: [],
+      endpoint: shape.routed ? { host: '127.0.0.1', ...ports } : null,
+      limits: { memoryBytes: null, processes: null, openFiles: null, logBytes: 1_000_000, logFiles: 2 },
+      singleProcess: true,
+    },
+    health: { kind: 'idunn', path: shape.routed ? '/version' : null, freshnessMs: 600_000 },
+    state:
+      shape.stores === 0
+        ? null
+        : {
+            stateId: `${target}-state`,
+            schema,
+            accepts: [schema],
+            root: `/state/${target}`,
+            stores: Array.from({ length: shape.stores }, (_, index) => ({
+              id: `store-${index}`,
+              kind: 'sqlite' as const,
+              path: `${index}.db`,
+            })),
+          },
+    route: shape.routed
+      ? {
+          name: target,
+          listen: { host: '127.0.0.1', port: 8_000 },
+          protocol: 'http',
+          holdMs: 400,
+          holdRequests: 1_000,
+          holdBytes: 1_000_000,
+        }
+      : null,
+    capabilities: [],
+    rollout: 'candidate-then-promote',
+    deadlines: {
+      materializeMs: 4_000,
+      sealMs: 4_000,
+      startMs: 1_500,
+      warmingMs: 1_500,
+      handoverMs: 1_500,
+      relinquishMs: 120,
+      readyMs: 1_000,
+      routeMs: 1_000,
+      stopMs: 100,
+    },
+    drainMs: 200,
+    retainReleases: 3,
+    signer: { keyId: `ed25519:${hex(target, 32)}`, publicKey: Buffer.from(hex(target, 32)).toString('base64') },
+  };
+}
+
+export function sealedFor(plan: Plan): SealedRelease {
+  const body = {
+    schema: 'idunn.sealed-release/v1' as const,
+    target: plan.target,
+    build: digestJson({ build: plan.source.commit }),
+    plan: digestJson(plan),
+    bindingDigest: plan.bindingDigest,
+    launchDigest: digestJson(plan.launch),
+    revision: plan.source.commit,
+    executableDigest: digestOf(`executable ${plan.source.commit}`),
+    entry: null,
+    artifacts: [],
+    provenance: digestOf(`provenance ${plan.source.commit}`),
+    sealedBy: 'simulator',
+  };
+  return { ...body, release: digestJson(body) };
+}

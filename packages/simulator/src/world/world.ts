@@ -1,0 +1,116 @@
+import type { LeaseRow, OwnerClaim, RouteMember } from '@idunn/authority';
+import type { Activation, Expected, IncarnationKey } from '@idunn/readiness';
+import type { Plan } from '@idunn/release';
+import type { Dice } from '../seed.ts';
+import type { VirtualTime } from '../virtual-time.ts';
+import { Ledger } from './ledger.ts';
+import type { Process } from './process.ts';
+
+/** The state of one target where its writes go. */
+export interface StateRoot {
+  readonly rows: Map<string, LeaseRow>;
+  claim: OwnerClaim | null;
+}
+
+export interface Route {
+  members: readonly RouteMember[];
+  generation: number;
+  holdUntilMs: number;
+  held: { readonly request: number; readonly since: number }[];
+  report: { held: number; failed: number; longestHoldMs: number };
+}
+
+/** What the observer keeps of one incarnation. */
+export interface Projection {
+  readonly expected: Expected;
+  activation: Activation | null;
+  observed: Process['observed'] | null;
+  /** The newest receipt that it signed. */
+  ready: { receipt: string; activation: string; epoch: number | null; sequence: number; observedAtMs: number } | null;
+}
+
+/** Everything outside Idunn: disks, processes, proxy, observer. It outlives every engine. */
+export class World {
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly ledger: Ledger;
+  readonly plans = new Map<string, Plan>();
+  /** Commit to the ref that it came from. */
+  readonly refs = new Map<string, string>();
+  readonly collected: (readonly string[])[] = [];
+  readonly states = new Map<string, StateRoot>();
+  readonly routes = new Map<string, Route>();
+  readonly staged = new Map<string, { route: string; members: readonly RouteMember[] }>();
+  readonly activations = new Map<string, Activation>();
+  readonly processes = new Map<string, Process>();
+  readonly projections = new Map<IncarnationKey, Projection>();
+  readonly spent = new Set<string>();
+  readonly frozen = new Map<string, { by: string; reason: string } | 'unreadable'>();
+  observerUp = true;
+  nextPid = 100;
+  nextPort = 20_000;
+  nextStage = 1;
+  /** Listeners of the engine that lives now. */
+  listeners: {
+    died(target: string, activation: string): void;
+    correlated(incarnation: IncarnationKey): void;
+    said(process: Process): void;
+    firstWrite(process: Process, epoch: number): void;
+    closed(process: Process): void;
+    link(state: 'up' | 'down'): void;
+  } = silent();
+
+  constructor(time: VirtualTime, dice: Dice) {
+    this.time = time;
+    this.dice = dice;
+    this.ledger = new Ledger(() => time.nowMs);
+  }
+
+  stateOf(target: string): StateRoot {
+    const known = this.states.get(target);
+    if (known !== undefined) return known;
+    const made: StateRoot = { rows: new Map(), claim: null };
+    this.states.set(target, made);
+    return made;
+  }
+
+  route(name: string): Route | undefined {
+    return this.routes.get(name);
+  }
+
+  /** Ends a process of its own accord or by a signal. */
+  end(process: Process, asked: boolean): void {
+    if (!process.alive) return;
+    process.alive = false;
+    process.writing = false;
+    this.ledger.note({ kind: 'ended', activation: process.id, asked });
+    this.time.after(1, () => {
+      this.listeners.died(process.activation.target, process.id);
+      this.listeners.closed(process);
+    });
+  }
+
+  /** The observer is back and looks at what it knows. */
+  observerReturned(): void {
+    for (const key of this.projections.keys()) this.listeners.correlated(key);
+  }
+
+  /** Whom every row of the target names; `null` when they name nobody or not the same one. */
+  named(target: string): { activation: string; epoch: number } | null {
+    const rows = [...this.stateOf(target).rows.values()];
+    const first = rows[0];
+    if (first === undefined || first.activation === null) return null;
+    const { activation, epoch } = first;
+    return rows.every((row) => row.activation === activation && row.epoch === epoch) ? { activation, epoch } : null;
+  }
+}
+
+/** Nobody listens: an engine has died and the next has not come. */
+export const silent = (): World['listeners'] => ({
+  died: () => undefined,
+  correlated: () => undefined,
+  said: () => undefined,
+  firstWrite: () => undefined,
+  closed: () => undefined,
+  link: () => undefined,
+});
