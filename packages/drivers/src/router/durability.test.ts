@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -81,43 +81,42 @@ test('a staged snapshot survives the router, and is served only once it is publi
   assert.equal((await ask(contract.listen.port)).body, 'two');
 });
 
-for (const { what, spoil } of [
-  { what: 'an empty state file', spoil: (path: string) => writeFile(path, '') },
-  { what: 'a state file of garbage', spoil: (path: string) => writeFile(path, '{"schema":"idunn.router-st') },
-  {
-    what: 'a state file of a later version',
-    spoil: (path: string) => writeFile(path, '{"schema":"idunn.router-state/v2"}'),
-  },
-  { what: 'a state file that has gone', spoil: (path: string) => unlink(path) },
-  { what: 'a journal of garbage', spoil: (path: string) => appendFile(journalPath(path), 'garbage\n') },
-  { what: 'a directory in place of the state file', spoil: (path: string) => rename(`${path}.d`, path) },
-]) {
-  test(`F9: ${what} is loud, never an empty router`, async (t) => {
-    const fleet = await rig(t);
-    const contract = await contractOf();
-    await fleet.serve(contract, [(await fleet.backend('one')).member]);
-    await kill(fleet);
-    const whole = await readFile(fleet.stateFile);
-    const journal = await readFile(journalPath(fleet.stateFile));
-    if (what.startsWith('a directory')) {
-      await unlink(fleet.stateFile);
-      await run('mkdir', [`${fleet.stateFile}.d`]);
-    }
-    await spoil(fleet.stateFile);
+test('F9: a state that cannot be read is loud, never an empty router', async (t) => {
+  const fleet = await rig(t);
+  const { stateFile } = fleet;
+  const contract = await contractOf();
+  await fleet.serve(contract, [(await fleet.backend('one')).member]);
+  await kill(fleet);
+  const whole = await readFile(stateFile);
+  const journal = await readFile(journalPath(stateFile));
+  const spoils: Readonly<Record<string, () => Promise<unknown>>> = {
+    'an empty state file': () => writeFile(stateFile, ''),
+    'a state file of garbage': () => writeFile(stateFile, '{"schema":"idunn.router-st'),
+    'a state file of a later version': () => writeFile(stateFile, '{"schema":"idunn.router-state/v2"}'),
+    'a journal of garbage': () => appendFile(journalPath(stateFile), 'garbage\n'),
+    'a state file that has gone': () => unlink(stateFile),
+    'a directory in its place': () => mkdir(stateFile),
+  };
+  for (const [what, spoil] of Object.entries(spoils)) {
+    await spoil();
     const { code, stderr } = await startByHand(fleet);
-    assert.equal(code, 78);
-    assert.match(stderr, /router-state-unreadable/);
-    const ensured = await fleet.driver.ensure();
-    assert.equal(!ensured.ok && ensured.refusal.code, 'router-state-unreadable');
+    assert.equal(code, 78, what);
+    assert.match(stderr, /router-state-unreadable/, what);
     await assert.rejects(ask(contract.listen.port), /ECONNREFUSED/);
-    // Restored, it serves again what it served.
-    if (what.startsWith('a directory')) await run('rmdir', [fleet.stateFile]);
-    await writeFile(fleet.stateFile, whole);
-    await writeFile(journalPath(fleet.stateFile), journal);
-    value(await fleet.driver.ensure());
-    assert.equal((await ask(contract.listen.port)).body, 'one');
-  });
-}
+    if (what.startsWith('a directory')) {
+      const ensured = await fleet.driver.ensure();
+      assert.equal(!ensured.ok && ensured.refusal.code, 'router-state-unreadable');
+      await rmdir(stateFile);
+    } else if (!what.includes('gone')) {
+      await writeFile(stateFile, whole);
+      await writeFile(journalPath(stateFile), journal);
+    }
+  }
+  // Restored, it serves again what it served.
+  await writeFile(stateFile, whole);
+  value(await fleet.driver.ensure());
+  assert.equal((await ask(contract.listen.port)).body, 'one');
+});
 
 test('a torn last line of the journal was never acknowledged, and is cut off', async (t) => {
   const fleet = await rig(t);
@@ -139,13 +138,13 @@ test('F28: a state that cannot be written refuses the stage, and what was served
   const two = await fleet.backend('two');
   await fleet.serve(contract, [one.member]);
   // Holds for root too, whom modes do not stop: the temporary name is taken by a directory.
-  await run('mkdir', [`${fleet.stateFile}.next`]);
+  await mkdir(`${fleet.stateFile}.next`);
   const staged = await fleet.driver.stage('web', contract, [two.member]);
   assert.equal(!staged.ok && staged.refusal.code, 'router-state-not-written');
   const removed = await fleet.driver.remove('web');
   assert.equal(!removed.ok && removed.refusal.code, 'router-state-not-written');
   assert.equal((await ask(contract.listen.port)).body, 'one');
-  await run('rmdir', [`${fleet.stateFile}.next`]);
+  await rmdir(`${fleet.stateFile}.next`);
   await fleet.serve(contract, [two.member]);
   assert.equal((await ask(contract.listen.port)).body, 'two');
 });

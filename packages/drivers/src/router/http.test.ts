@@ -1,43 +1,53 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, type TestContext, test } from 'node:test';
 import type { RouteContract } from '@idunn/release';
+import type { RouteMetrics } from './proxy/route.ts';
 import { memberAt, startRawBackend } from './testing/backend.ts';
 import { ask, bodyOf, wire } from './testing/client.ts';
-import { contractOf, freePort, type Rig, rig, value } from './testing/rig.ts';
+import { contractOf, freePort, rig, value } from './testing/rig.ts';
 import { signal } from './testing/signal.ts';
 
-interface Served extends Rig {
+/** One router for all tests of this file; each has a route of its own. */
+const router = await rig({ after });
+
+interface Served {
   readonly contract: RouteContract;
   readonly port: number;
+}
+
+let routes = 0;
+const ownContract = (): Promise<RouteContract> => contractOf({ name: `route-${++routes}` });
+
+async function metricsOf({ name }: RouteContract): Promise<RouteMetrics | undefined> {
+  const metrics = await router.driver.metrics();
+  return metrics.kind === 'seen' ? metrics.value.routes.find(({ route }) => route === name) : undefined;
 }
 
 type Serve = Parameters<typeof startRawBackend>[1];
 
 /** A router with one route to a backend with this handler. */
 async function served(t: TestContext, handler: Serve): Promise<Served> {
-  const router = await rig(t);
   const backend = await startRawBackend('one', handler);
   t.after(() => backend.close());
-  const contract = await contractOf();
+  const contract = await ownContract();
   await router.serve(contract, [backend.member]);
-  return { ...router, contract, port: contract.listen.port };
+  return { contract, port: contract.listen.port };
 }
 
 /** A router with one route to a backend that speaks by itself. */
-async function servedByWire(t: TestContext, accept: (socket: Socket) => void): Promise<Served & { server: Server }> {
-  const router = await rig(t);
+async function servedByWire(t: TestContext, accept: (socket: Socket) => void): Promise<Served> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     accept(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  const contract = await contractOf();
+  const contract = await ownContract();
   await router.serve(contract, [memberAt('wire', (server.address() as AddressInfo).port)]);
-  return { ...router, contract, port: contract.listen.port, server };
+  return { contract, port: contract.listen.port };
 }
 
 test('headers: Host kept, hop-by-hop dropped, the client said, its own nonce dropped', async (t) => {
@@ -140,7 +150,6 @@ test('the header of an answer does not wait for its body', async (t) => {
 });
 
 test('the backend decides on 100 Continue, and its early hints pass', async (t) => {
-  const router = await rig(t);
   const backend = await startRawBackend('one', (_request, response) => void response.end('unasked'));
   backend.server.on('checkContinue', (request, response) => {
     if (request.url === '/no') return void response.writeHead(417).end();
@@ -149,7 +158,7 @@ test('the backend decides on 100 Continue, and its early hints pass', async (t) 
     void bodyOf(request).then((body) => response.end(`got ${body}`));
   });
   t.after(() => backend.close());
-  const contract = await contractOf();
+  const contract = await ownContract();
   await router.serve(contract, [backend.member]);
   const head = (path: string): string =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n`;
@@ -203,18 +212,16 @@ test('a backend that does not read stops the client, and a client that does not 
   const size = 256 * 1_048_576;
   const stalled = signal<number>();
   const unread = signal<Parameters<Serve>[0]>();
-  const { port, driver } = await served(t, (request, response) => {
+  const { port } = await served(t, (request, response) => {
     if (request.method === 'POST') return unread.tell(request);
     response.writeHead(200, { 'Content-Length': String(size) });
     response.write(Buffer.alloc(size));
-    void still(() => (response.socket?.bytesWritten ?? 0) - (response.socket?.writableLength ?? 0), driver).then(
-      stalled.tell,
-    );
+    void still(() => (response.socket?.bytesWritten ?? 0) - (response.socket?.writableLength ?? 0)).then(stalled.tell);
   });
   const up = await wire(port);
   up.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
   up.socket.write(Buffer.alloc(size));
-  const taken = await still(() => up.socket.bytesWritten - up.socket.writableLength, driver);
+  const taken = await still(() => up.socket.bytesWritten - up.socket.writableLength);
   assert.ok(taken < size / 8, `${taken} bytes were taken from the client`);
   const down = await wire(port);
   down.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -228,13 +235,13 @@ test('a backend that does not read stops the client, and a client that does not 
 });
 
 /** The value once it has not moved over many turns of the router's loop. */
-async function still(read: () => number, driver: Rig['driver']): Promise<number> {
+async function still(read: () => number): Promise<number> {
   for (let last = -1, turns = 0; ; turns++) {
     const now = read();
     if (now !== last) turns = 0;
     else if (turns === 100) return now;
     last = now;
-    await driver.metrics();
+    await router.driver.metrics();
   }
 }
 
@@ -254,7 +261,7 @@ function dechunked(answer: string): string {
 test('a client that leaves ends its backend request', async (t) => {
   const arrived = signal();
   const left = signal();
-  const { port, driver } = await served(t, (_request, response) => {
+  const { port, contract } = await served(t, (_request, response) => {
     response.on('close', () => left.tell());
     arrived.tell();
   });
@@ -263,8 +270,7 @@ test('a client that leaves ends its backend request', async (t) => {
   await arrived.happened;
   client.socket.destroy();
   await left.happened;
-  const metrics = await driver.metrics();
-  assert.equal(metrics.kind === 'seen' && metrics.value.routes[0]?.members[0]?.open, 0);
+  assert.equal((await metricsOf(contract))?.members[0]?.open, 0);
 });
 
 test('an answer that breaks off is seen to be broken', async (t) => {
@@ -318,9 +324,9 @@ test('a fresh connection that breaks is not tried again', async (t) => {
   assert.deepEqual([(await ask(port)).status, requests], [502, 1]);
 });
 
-test('F14: a request to a member that has died waits for the switch that is under way', async (t) => {
-  const { driver, backend, serve } = await rig(t);
-  const contract = await contractOf();
+test('F14: a request to a member that has died waits for the switch that is under way', async () => {
+  const { driver, backend, serve } = router;
+  const contract = await ownContract();
   const dead = memberAt('dead', await freePort());
   const alive = await backend('alive', (_request, response, body) => response.end(`alive ${body.toString()}`));
   await serve(contract, [dead]);
@@ -328,10 +334,7 @@ test('F14: a request to a member that has died waits for the switch that is unde
   assert.deepEqual([lost.status, (JSON.parse(lost.body) as { code: string }).code], [502, 'backend-unreachable']);
   const staged = value(await driver.stage('web', contract, [alive.member]));
   const reply = ask(contract.listen.port, { method: 'POST', body: 'hello' });
-  for (;;) {
-    const metrics = await driver.metrics();
-    if (metrics.kind === 'seen' && metrics.value.routes[0]?.heldNow === 1) break;
-  }
+  while ((await metricsOf(contract))?.heldNow !== 1);
   value(await driver.publish(staged));
   assert.equal((await reply).body, 'alive hello');
 });
@@ -358,9 +361,9 @@ test('a request with two lengths never reaches a backend', async (t) => {
   assert.equal(reached, 0);
 });
 
-test('several members take turns, and backend connections are used again', async (t) => {
-  const { backend, serve } = await rig(t);
-  const contract = await contractOf();
+test('several members take turns, and backend connections are used again', async () => {
+  const { backend, serve } = router;
+  const contract = await ownContract();
   const backends = await Promise.all(['one', 'two'].map((name) => backend(name)));
   let connections = 0;
   for (const { server } of backends) server.on('connection', () => connections++);

@@ -24,6 +24,9 @@ export const LIMITS = {
   /** Idle backend connections are dropped before a usual backend would drop them, which would race with a request. */
   backendIdleMs: 1_000,
   backendIdleConnections: 256,
+  /** Connections made to the coming members while a hold begins, and how long they wait for the switch. */
+  warmConnections: 64,
+  warmMs: 5_000,
   backendHeaderBytes: 65_536,
 
   clientConnectionsPerRoute: 16_384,

@@ -13,6 +13,7 @@ export interface Open {
 /** Keeps idle backend connections for as long as their member is one. */
 class MemberAgent extends Agent {
   readonly #timers: Timers;
+  readonly #warm = new Set<Socket>();
   retired = false;
 
   constructor(timers: Timers, keepAlive: boolean) {
@@ -26,6 +27,28 @@ class MemberAgent extends Agent {
   }
 
   override createConnection(options: ClientRequestArgs): Socket {
+    const [warm] = this.#warm;
+    if (warm === undefined) return this.#connect(options);
+    this.#warm.delete(warm);
+    warm.removeAllListeners('error');
+    warm.removeAllListeners('timeout');
+    warm.setTimeout(LIMITS.backendIdleMs);
+    return warm;
+  }
+
+  /** Connects ahead, so that the first requests after a switch find connections that stand. */
+  warm(place: RouteMember['backend'], count: number): void {
+    for (let missing = count - this.#warm.size; missing > 0; missing--) {
+      const socket = this.#connect(place);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => this.#warm.delete(socket));
+      socket.setTimeout(LIMITS.warmMs);
+      socket.on('timeout', () => socket.destroy());
+      socket.on('connect', () => this.#warm.add(socket));
+    }
+  }
+
+  #connect(options: ClientRequestArgs): Socket {
     const socket = connect({ ...options, noDelay: true } as NetConnectOpts);
     const late = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT', syscall: 'connect' });
     const withdraw = this.#timers.after(LIMITS.connectMs, () => socket.destroy(late));
@@ -41,6 +64,7 @@ class MemberAgent extends Agent {
 
   retire(): void {
     this.retired = true;
+    for (const socket of this.#warm) socket.destroy();
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 }
@@ -66,6 +90,13 @@ export class Member {
     return this.#open.size;
   }
 
+  /** Connections that stand, busy and idle ones. */
+  get connections(): number {
+    return [this.#pool.sockets, this.#pool.freeSockets]
+      .flatMap((sockets) => Object.values(sockets))
+      .reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
+  }
+
   /**
    * A backend request, its header not yet sent. `fresh` takes a new connection, never a pooled one.
    * Throws `TypeError` when the header cannot be put on the wire.
@@ -85,6 +116,11 @@ export class Member {
     });
   }
 
+  /** Connects ahead to a member that is to come. */
+  warm(count: number): void {
+    this.#pool.warm(this.identity.backend, Math.min(count, LIMITS.warmConnections));
+  }
+
   begin(open: Open): void {
     this.#open.add(open);
   }
@@ -98,6 +134,11 @@ export class Member {
     this.#member = false;
     this.#pool.retire();
     if (this.#open.size === 0) this.#drained(this);
+  }
+
+  /** Was never a member. */
+  discard(): void {
+    this.#pool.retire();
   }
 
   /** Closes what is still open. */

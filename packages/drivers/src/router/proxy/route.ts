@@ -54,6 +54,8 @@ export class LiveRoute implements ExchangeRoute {
   #served: Snapshot | null = null;
   staged: Snapshot | null = null;
   #members: readonly Member[] = [];
+  /** Made ahead of the switch, connected already. */
+  #coming: readonly Member[] = [];
   #turn = 0;
   #endHold: (() => void) | null = null;
   #totals = { requests: 0, failed: 0, held: 0 };
@@ -116,11 +118,9 @@ export class LiveRoute implements ExchangeRoute {
   switchTo(snapshot: Snapshot | null): void {
     const before = this.#members;
     this.#served = snapshot;
-    this.#members = (snapshot?.members ?? []).map(
-      (identity) =>
-        before.find((member) => sameMember(member.identity, identity)) ??
-        new Member(identity, this.timers, this.#drainedBy),
-    );
+    this.#members = this.#membersOf(snapshot);
+    for (const member of this.#coming) if (!this.#members.includes(member)) member.discard();
+    this.#coming = [];
     if (snapshot !== null) {
       this.budget.limit = snapshot.contract.holdBytes;
       this.line.countLimit = snapshot.contract.holdRequests;
@@ -129,6 +129,15 @@ export class LiveRoute implements ExchangeRoute {
     this.#endHold = null;
     this.line.letGo('switched');
     for (const member of before) if (!this.#members.includes(member)) this.#leave(member);
+  }
+
+  #membersOf(snapshot: Snapshot | null): readonly Member[] {
+    const known = [...this.#members, ...this.#coming];
+    return (snapshot?.members ?? []).map(
+      (identity) =>
+        known.find((member) => sameMember(member.identity, identity)) ??
+        new Member(identity, this.timers, this.#drainedBy),
+    );
   }
 
   #leave(member: Member): void {
@@ -140,10 +149,20 @@ export class LiveRoute implements ExchangeRoute {
   hold(termMs: number): void {
     if (this.#endHold === null) this.#sinceHold = { held: 0, failed: 0, longestHoldMs: 0 };
     this.#endHold?.();
+    this.#warmUp();
     this.#endHold = this.timers.after(termMs, () => {
       this.log.write('hold-ended-by-term', { route: this.name, termMs, waiting: this.line.length });
       this.release();
     });
+  }
+
+  /** The coming members get as many connections as the present ones have. */
+  #warmUp(): void {
+    const connections = this.#members.reduce((sum, member) => sum + member.connections, 0);
+    const coming = this.#membersOf(this.staged).filter((member) => !this.#members.includes(member));
+    for (const member of this.#coming) if (!coming.includes(member)) member.discard();
+    this.#coming = coming;
+    for (const member of coming) member.warm(Math.ceil(connections / coming.length));
   }
 
   release(): void {

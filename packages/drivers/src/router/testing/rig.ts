@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import type { RouteEvent, RouteMember } from '@idunn/authority';
 import { type Outcome, randomIds, systemClock, systemTimers } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
@@ -24,8 +23,13 @@ export interface Rig {
   readonly pid: () => Promise<number>;
 }
 
+/** A test, or a whole file of tests: where to say what is to be cleaned up. */
+export interface Scope {
+  after(clean: () => unknown): void;
+}
+
 /** A fleet's router as a real process, with everything ended and removed after the test. */
-export async function rig(test: TestContext, more: { readonly start?: boolean } = {}): Promise<Rig> {
+export async function rig(test: Scope, more: { readonly start?: boolean } = {}): Promise<Rig> {
   const directory = await mkdtemp(join(tmpdir(), 'idunn-router-'));
   const stateFile = join(directory, 'state', 'router.json');
   const events: RouteEvent[] = [];
