@@ -328,15 +328,18 @@ test('F14: a request to a member that has died waits for the switch that is unde
   const { driver, backend, serve } = router;
   const contract = await ownContract();
   const dead = memberAt('dead', await freePort());
-  const alive = await backend('alive', (_request, response, body) => response.end(`alive ${body.toString()}`));
+  const { member } = await backend('alive', (_request, response, body) => response.end(`alive ${body.toString()}`));
+  const restarted = { ...member, incarnation: dead.incarnation };
   await serve(contract, [dead]);
   const lost = await ask(contract.listen.port);
   assert.deepEqual([lost.status, (JSON.parse(lost.body) as { code: string }).code], [502, 'backend-unreachable']);
-  const staged = value(await driver.stage('web', contract, [alive.member]));
+  const staged = value(await driver.stage('web', contract, [restarted]));
   const reply = ask(contract.listen.port, { method: 'POST', body: 'hello' });
   while ((await metricsOf(contract))?.heldNow !== 1);
   value(await driver.publish(staged));
   assert.equal((await reply).body, 'alive hello');
+  const observed = await driver.observe(contract.name, '/');
+  assert.deepEqual(observed, { kind: 'seen', value: { incarnation: dead.incarnation, status: 200 } });
 });
 
 test('upgrades and tunnels are refused clearly', async (t) => {

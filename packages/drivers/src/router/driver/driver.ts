@@ -93,25 +93,28 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
     return running;
   }
 
-  function ensure(): Promise<Outcome<RouterStatus>> {
-    kept = true;
+  function attempt(): Promise<Outcome<RouterStatus>> {
     ensuring ??= reach()
       .then((reached) => (reached.ok ? ok({ ...reached.value, outdated: reached.value.build !== build }) : reached))
       .finally(() => {
         ensuring = null;
+        if (!kept) link.close(); // It was let go while it was looked for.
       });
     return ensuring;
   }
 
   /** A router that died is an outage of every route: it comes back at once, then with a growing wait, for ever. */
   async function revive(waitMs: number): Promise<void> {
-    if (!kept || (await ensure()).ok) return;
+    if (!kept || (await attempt()).ok) return;
     await pause(waitMs);
     await revive(Math.min(waitMs * 2, RECONNECT_MS.most));
   }
 
   return {
-    ensure,
+    ensure() {
+      kept = true;
+      return attempt();
+    },
     async read(route) {
       return evidence(await link.call('read', { route }, ANSWER_MS));
     },

@@ -27,6 +27,7 @@ export class Listeners {
     if (fault !== null) return unavailable(fault);
     // A fault of one accepted connection is that connection's own.
     entry.server.on('error', (error) => route.log.write('listener-fault', { route: route.name, error: error.message }));
+    entry.server.on('drop', () => route.log.write('connection-dropped', { route: route.name, because: 'limit' }));
     this.#bound.set(text, entry);
     return ok('bound');
   }
