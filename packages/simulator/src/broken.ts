@@ -135,7 +135,7 @@ const fromStrayIncumbent: Scenario = {
   ...twoDeploys('good'),
   deploys: [
     { target: 'app', atMs: 10, behaviour: 'own-database', revision: 1 },
-    { target: 'app', atMs: 2_000, behaviour: 'good', revision: 2 },
+    { target: 'app', atMs: 200, behaviour: 'good', revision: 2 },
   ],
 };
 

@@ -53,7 +53,7 @@ export const twoDeploys = (second: Behaviour, shape: TargetShape = { stores: 1, 
   shapes: { app: shape },
   deploys: [
     { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
-    { target: 'app', atMs: 2_000, behaviour: second, revision: 2 },
+    { target: 'app', atMs: 200, behaviour: second, revision: 2 },
   ],
 });
 

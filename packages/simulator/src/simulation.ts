@@ -1,0 +1,265 @@
+import {
+  createEngine,
+  type decide,
+  type EngineApi,
+  type EngineEvent,
+  type EnginePorts,
+  RECORD_KINDS,
+  type TransactionResult,
+} from '@idunn/authority';
+import { check, type Violation } from './checkers/check.ts';
+import { type FakeStore, fakeStore, type WriteFate } from './fake-store.ts';
+import { fakeChannel } from './ports/channel.ts';
+import { fakeFreeze } from './ports/freeze.ts';
+import { fakeLease } from './ports/lease.ts';
+import { type Fate, Life } from './ports/life.ts';
+import { fakeObserver } from './ports/observer.ts';
+import { fakeRelease } from './ports/release.ts';
+import { fakeRoute } from './ports/route.ts';
+import { fakeWorkload } from './ports/workload.ts';
+import type { Scenario } from './scenario.ts';
+import { type Dice, dice } from './seed.ts';
+import { VirtualTime } from './virtual-time.ts';
+import { Clients } from './world/clients.ts';
+import { refOf } from './world/sources.ts';
+import { silent, World } from './world/world.ts';
+
+/** How long a dead engine stays away, and when the world gives up on a run. */
+const DOWN_MS = 25;
+const RUN_LIMIT_MS = 180_000;
+
+export interface Report {
+  readonly violations: readonly Violation[];
+  /** Crash points that the run passed: one before and one after each effect and durable write. */
+  readonly points: number;
+  readonly results: readonly (TransactionResult | null)[];
+  readonly world: World;
+  readonly crashes: number;
+  readonly acked: number;
+  /** Faults of the engine's own, the store's declared ones apart: there must be none. */
+  readonly faults: readonly unknown[];
+}
+
+/** One world, and the lives of the engines that follow one another in it. */
+export class Simulation {
+  readonly #scenario: Scenario;
+  readonly #broken: typeof decide | undefined;
+  readonly time = new VirtualTime();
+  readonly #dice: Dice;
+  readonly world: World;
+  readonly #store: FakeStore;
+  readonly #clients = new Map<string, Clients>();
+  #life: Life | null = null;
+  engine: EngineApi | null = null;
+  /** What the engines told, in order. */
+  readonly told: EngineEvent[] = [];
+  #points = 0;
+  #crashes = 0;
+  #ids = 0;
+  readonly #faults: unknown[] = [];
+  readonly #receipts: (string | null)[];
+  readonly #results: (TransactionResult | null)[];
+
+  constructor(scenario: Scenario, broken: typeof decide | undefined) {
+    this.#scenario = scenario;
+    this.#broken = broken;
+    this.#dice = dice(scenario.seed + 7);
+    this.world = new World(this.time, this.#dice);
+    this.#receipts = scenario.deploys.map(() => null);
+    this.#results = scenario.deploys.map(() => null);
+    this.#store = fakeStore(RECORD_KINDS, {
+      beforeWrite: () => (this.#dies('before a durable write') ? 'die' : this.#uncertain()),
+      afterWrite: () => {
+        if (this.#dies('after a durable write')) return 'die';
+        const fate = this.#uncertain();
+        return fate === 'full' ? 'go' : fate;
+      },
+    });
+    for (const [target, { routed, stores }] of Object.entries(scenario.shapes)) {
+      if (routed && stores > 0) this.#clients.set(target, new Clients(this.world, target));
+    }
+  }
+
+  async run(): Promise<Report> {
+    this.#schedule();
+    for (const clients of this.#clients.values()) clients.begin();
+    this.begin();
+    const ended = await this.time.run(() => this.#results.every((result) => result !== null), RUN_LIMIT_MS);
+    for (const clients of this.#clients.values()) clients.stop();
+    const quiet = this.time.nowMs + 20_000;
+    await this.time.run(() => false, quiet);
+    await this.#refresh();
+    return {
+      violations: check({
+        world: this.world,
+        clients: this.#clients,
+        ended,
+        results: this.#results,
+        deploys: this.#scenario.deploys,
+        faults: this.#faults,
+      }),
+      points: this.#points,
+      results: this.#results,
+      world: this.world,
+      crashes: this.#crashes,
+      acked: this.world.ledger.of('acked').length,
+      faults: this.#faults,
+    };
+  }
+
+  #schedule(): void {
+    const { deploys, kills, freezes, observerDown, wallSteps } = this.#scenario;
+    const time = this.time;
+    const world = this.world;
+    deploys.forEach((_, index) => time.after(deploys[index]?.atMs ?? 0, () => void this.#submit(index)));
+    for (const { target, atMs } of kills) time.after(atMs, () => this.kill(target));
+    for (const { target, fromMs, untilMs, unreadable } of freezes) {
+      time.after(fromMs, () => world.frozen.set(target, unreadable ? 'unreadable' : { by: 'ops', reason: 'audit' }));
+      time.after(untilMs, () => world.frozen.delete(target));
+    }
+    for (const { fromMs, untilMs } of observerDown) {
+      time.after(fromMs, () => this.observer(false));
+      time.after(untilMs, () => this.observer(true));
+    }
+    for (const { atMs, byMs } of wallSteps) time.after(atMs, () => time.stepWall(byMs));
+  }
+
+  observer(up: boolean): void {
+    this.world.observerUp = up;
+    this.world.listeners.link(up ? 'up' : 'down');
+    if (up) this.world.observerReturned();
+  }
+
+  /** The one that holds the lease, or any that lives, is killed from outside. */
+  kill(target: string): void {
+    const named = this.world.named(target)?.activation;
+    const living = [...this.world.processes.values()].filter((one) => one.alive && one.activation.target === target);
+    const victim = living.find(({ id }) => id === named) ?? living[0];
+    if (victim !== undefined) this.world.end(victim, false);
+  }
+
+  #dies(at: string): boolean {
+    this.#points += 1;
+    const scheduled = this.#points === this.#scenario.crashAt;
+    const rolled = this.#crashes < 4 && this.#scenario.crashChance > 0 && this.#dice.hits(this.#scenario.crashChance);
+    if (!scheduled && !rolled) return false;
+    this.#life?.die(at);
+    return true;
+  }
+
+  #uncertain(): WriteFate {
+    const { uncertainChance } = this.#scenario;
+    return uncertainChance > 0 && this.#dice.hits(uncertainChance) ? 'unknown' : 'go';
+  }
+
+  #fate(name: string): Fate {
+    if (this.#dies(`before ${name}`)) return 'die-before';
+    const { lostChance } = this.#scenario;
+    if (lostChance > 0 && this.#dice.hits(lostChance)) return 'lost';
+    this.#points += 1;
+    return this.#points === this.#scenario.crashAt ? 'die-after' : 'go';
+  }
+
+  /** A new engine over what is durable; nothing else comes back. */
+  begin(): void {
+    const world = this.world;
+    world.listeners = silent();
+    const life = new Life(
+      world,
+      (name) => this.#fate(name),
+      (at) => this.#died(at),
+    );
+    const observer = fakeObserver(world, life);
+    const ports: EnginePorts = {
+      clock: this.time.clock,
+      timers: { after: (delayMs, fire) => this.time.after(delayMs, () => life.deliver(fire)) },
+      ids: { fresh: (prefix) => `${prefix}-${(this.#ids += 1)}` },
+      store: this.#store.open(),
+      release: fakeRelease(world, life, {
+        shapeOf: (target) => this.#scenario.shapes[target] ?? { stores: 0, routed: false },
+        schemaOf: (ref) => (ref.endsWith('!') ? 'events-v2' : 'events-v1'),
+        headOf: () => refOf('good', 1),
+      }),
+      workload: fakeWorkload(world, life),
+      channel: fakeChannel(world, life),
+      lease: fakeLease(world, life),
+      route: fakeRoute(world, life, this.#clients),
+      freeze: fakeFreeze(world, life),
+      observerFor: () => observer,
+    };
+    const options = {
+      fleet: 'simulated',
+      machine: 'local',
+      observerTarget: null,
+      targets: () => Object.keys(this.#scenario.shapes),
+      onFault: (fault: unknown) => this.#faults.push(fault),
+    };
+    const engine =
+      this.#broken === undefined ? createEngine(ports, options) : createEngine(ports, options, this.#broken);
+    this.#life = life;
+    this.engine = engine;
+    engine.subscribe((event) => {
+      if (life.alive) this.told.push(event);
+      if (!life.alive || event.event !== 'outcome') return;
+      if (event.outcome === 'admitted') this.#toldAdmitted(event.target, event.incarnation);
+      void this.#refresh();
+    });
+    void engine.start().then(() => this.#refresh());
+  }
+
+  #toldAdmitted(target: string, incarnation: TransactionResult['incarnation']): void {
+    const world = this.world;
+    const { stores, routed } = this.#scenario.shapes[target] ?? { stores: 0, routed: false };
+    world.ledger.note({
+      kind: 'told-admitted',
+      incarnation,
+      row: stores > 0 ? (world.named(target)?.activation ?? 'nobody') : null,
+      route: routed ? (world.route(target)?.members.map(({ activation }) => activation) ?? []) : null,
+    });
+  }
+
+  /** Kills the engine that lives now. */
+  crash(at: string): void {
+    this.#life?.die(at);
+  }
+
+  #died(at: string): void {
+    this.#crashes += 1;
+    this.world.ledger.note({ kind: 'crash', at });
+    this.world.listeners = silent();
+    this.#store.crash();
+    this.engine = null;
+    this.time.after(DOWN_MS, () => this.begin());
+  }
+
+  /** The same operation id again and again, until it is answered (I12). */
+  async #submit(index: number): Promise<void> {
+    const deploy = this.#scenario.deploys[index];
+    if (deploy === undefined || this.#receipts[index] !== null) return;
+    const again = (): void => void this.time.after(40, () => void this.#submit(index));
+    again();
+    const engine = this.engine;
+    if (engine === null) return;
+    const { target, behaviour, revision, newSchema } = deploy;
+    const taken = await engine.submit({
+      kind: 'up',
+      target,
+      ref: `${refOf(behaviour, revision)}${newSchema === true ? '!' : ''}`,
+      operationId: `operation-${index}`,
+      actor: 'ada',
+      tenant: 'local',
+    });
+    if (taken.ok) this.#receipts[index] = taken.value.transaction;
+    await this.#refresh();
+  }
+
+  async #refresh(): Promise<void> {
+    const engine = this.engine;
+    if (engine === null) return;
+    for (const [index, id] of this.#receipts.entries()) {
+      if (id === null) continue;
+      const view = await engine.transaction(id);
+      if (view !== null) this.#results[index] = view.result;
+    }
+  }
+}
