@@ -60,7 +60,7 @@ export class Simulation {
   readonly #receipts: (string | null)[];
   readonly #results: (TransactionResult | null)[];
 
-  constructor(scenario: Scenario, broken: typeof decide | undefined) {
+  constructor(scenario: Scenario, broken?: typeof decide) {
     this.#scenario = scenario;
     this.#broken = broken;
     this.#dice = dice(scenario.seed + 7);
@@ -78,6 +78,38 @@ export class Simulation {
     for (const [target, { routed, stores }] of Object.entries(scenario.shapes)) {
       if (routed && stores > 0) this.#clients.set(target, new Clients(this.world, target));
     }
+  }
+
+  get shapes(): Scenario['shapes'] {
+    return this.#scenario.shapes;
+  }
+
+  /** Lets virtual time pass. */
+  async pass(ms: number): Promise<void> {
+    await this.time.run(() => false, this.time.nowMs + ms);
+  }
+
+  /** Asks the engine that lives now; virtual time passes until it has answered. */
+  async ask<T>(question: (engine: EngineApi) => Promise<T>): Promise<T> {
+    const engine = this.engine;
+    if (engine === null) throw new Error('no engine lives now');
+    let answer: { value: T } | null = null;
+    void question(engine).then((value) => {
+      answer = { value };
+    });
+    await this.time.run(() => answer !== null, this.time.nowMs + 60_000);
+    if (answer === null) throw new Error('the engine did not answer');
+    return (answer as { value: T }).value;
+  }
+
+  /** Lets time pass until the transaction has a result. */
+  async resultOf(transaction: string): Promise<TransactionResult> {
+    for (let waitedMs = 0; waitedMs < RUN_LIMIT_MS; waitedMs += 10) {
+      const view = await this.ask((engine) => engine.transaction(transaction));
+      if (view !== null && view.result !== null) return view.result;
+      await this.pass(10);
+    }
+    throw new Error(`${transaction} did not end`);
   }
 
   async run(): Promise<Report> {

@@ -72,7 +72,10 @@ export class VirtualTime {
     await settled();
     while (!done()) {
       const next = this.#due[0];
-      if (next === undefined || next.atMs > untilMs) return false;
+      if (next === undefined || next.atMs > untilMs) {
+        this.#nowMs = Math.max(this.#nowMs, untilMs);
+        return false;
+      }
       this.#due.shift();
       this.#nowMs = Math.max(this.#nowMs, next.atMs);
       this.events += 1;

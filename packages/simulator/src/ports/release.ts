@@ -24,7 +24,7 @@ export function fakeRelease(world: World, life: Life, sources: Sources): Release
     materialize: (plan) =>
       life.effect('materialize', () => ok({ stage: digestOf(`stage ${plan.source.commit}`), fetchMs: 0 })),
     seal: async (plan) => {
-      await world.time.sleep(world.dice.between(1, 40));
+      await world.time.sleep(world.slowBuilds.has(plan.target) ? 3_000 : world.dice.between(1, 40));
       return life.effect('seal', (): Outcome<SealedRelease & { stepsMs: number }> => {
         const ref = world.refs.get(plan.source.commit) ?? '';
         if (behaviourOf(ref) === 'build-fails') {

@@ -46,6 +46,8 @@ export class World {
   readonly projections = new Map<IncarnationKey, Projection>();
   readonly spent = new Set<string>();
   readonly frozen = new Map<string, { by: string; reason: string } | 'unreadable'>();
+  /** Targets whose builds take minutes. */
+  readonly slowBuilds = new Set<string>();
   observerUp = true;
   nextPid = 100;
   nextPort = 20_000;
