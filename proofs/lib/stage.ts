@@ -1,0 +1,31 @@
+import { type Fleet, makeFleet } from '../../tests/e2e/lib/fleet.ts';
+
+/** Runs `act` with a fleet of its own and ends everything that the fleet started, also when `act` throws or we are told to end. */
+export async function withFleet<T>(act: (fleet: Fleet) => Promise<T>): Promise<T> {
+  const endings: (() => Promise<void>)[] = [];
+  const scope = {
+    passed: false,
+    after: (end: () => Promise<void>) => {
+      endings.push(end);
+    },
+    diagnostic: (text: string) => console.error(text),
+  };
+  const end = async (): Promise<void> => {
+    for (const each of endings.splice(0).reverse()) await each();
+  };
+  const interrupted = (): void => {
+    void end().finally(() => process.exit(1));
+  };
+  process.once('SIGTERM', interrupted).once('SIGINT', interrupted);
+  try {
+    const result = await act(await makeFleet(scope));
+    scope.passed = true;
+    return result;
+  } finally {
+    await end();
+    process.off('SIGTERM', interrupted).off('SIGINT', interrupted);
+  }
+}
+
+/** The port of a fleet's stable route. */
+export const portOf = (fleet: Fleet): number => Number(new URL(fleet.url).port);
