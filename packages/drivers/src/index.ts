@@ -1,7 +1,9 @@
 /** The front door; the room is being built. */
-export * from './router/index.ts';
+
+export * from './channel/index.ts';
 export * from './git/index.ts';
-export * from './runner/index.ts';
-export * from './process/index.ts';
 export * from './observer-link/index.ts';
+export * from './process/index.ts';
+export * from './router/index.ts';
+export * from './runner/index.ts';
 export * from './sqlite-lease/index.ts';

@@ -1,6 +1,7 @@
 import type { RuntimeIdentity } from '@idunn/readiness';
 import type { Standpoint } from './identity.ts';
 import { processIds, readEnvironment, readStat } from './proc.ts';
+import { sharedRead } from './shared-read.ts';
 
 interface Carrier {
   readonly pid: number;
@@ -8,38 +9,17 @@ interface Carrier {
 }
 type Carriers = ReadonlyMap<string, readonly Carrier[]>;
 
-let scanning: Promise<Carriers> | null = null;
-let waiting: Promise<Carriers> | null = null;
-
 /**
  * Processes that carry an activation's public id in their environment. They can be found so; their absence proves nothing,
  * because a program may overwrite its own environment.
  */
 export async function carriersOf(activation: string, from: Standpoint): Promise<readonly RuntimeIdentity[]> {
-  const carriers = (await scanProcesses()).get(activation) ?? [];
+  const carriers = (await scan()).get(activation) ?? [];
   return carriers.map((carrier) => ({ kind: 'linux-process', controlGroup: null, ...carrier, ...from }));
 }
 
-/** Callers at the same time share one scan, but never one that began before they asked. */
-function scanProcesses(): Promise<Carriers> {
-  if (scanning !== null) {
-    waiting ??= scanAfter(scanning);
-    return waiting;
-  }
-  scanning = scanOnce().finally(() => {
-    scanning = null;
-  });
-  return scanning;
-}
-
-async function scanAfter(running: Promise<Carriers>): Promise<Carriers> {
-  await Promise.allSettled([running]);
-  waiting = null;
-  return scanProcesses();
-}
-
 /** The start time is read before the environment: a pid that is recycled in between keeps the old identity (F12). */
-async function scanOnce(): Promise<Carriers> {
+const scan = sharedRead(async (): Promise<Carriers> => {
   const found = new Map<string, Carrier[]>();
   for (const pid of processIds()) {
     const stat = readStat(pid);
@@ -52,4 +32,4 @@ async function scanOnce(): Promise<Carriers> {
     else others.push(carrier);
   }
   return found;
-}
+});

@@ -14,7 +14,7 @@ export interface ObserverEndpoint {
 /** A program that changes nothing still speaks this often, in milliseconds. */
 const LONGEST_SILENCE_MS = 120_000;
 /** Presences within one span of freshness, so that a single lost one makes nothing stale. */
-const PRESENCES_PER_FRESHNESS = 3;
+const PRESENCES_PER_FRESHNESS = 2.5;
 
 /** How often a program repeats its presence. */
 export const presenceEveryMs = (freshnessMs: number): number =>

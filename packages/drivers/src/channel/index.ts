@@ -1,0 +1,1 @@
+export { type ChannelDriver, type ChannelDriverOptions, createChannelDriver } from './driver.ts';
