@@ -113,9 +113,9 @@ async function bend(fleet: Fleet, files: Readonly<Record<string, (text: string) 
 function watchReads(port: number) {
   const latenciesMs: number[] = [];
   const failed: string[] = [];
-  let stopped = false;
+  const enough = new AbortController();
   const loop = (async () => {
-    while (!stopped) {
+    while (!enough.signal.aborted) {
       const begun = performance.now();
       const answer = await send({ port, method: 'GET', path: '/head' }).catch((error: unknown) => ({
         status: 0,
@@ -128,7 +128,7 @@ function watchReads(port: number) {
   })();
   return {
     async stop() {
-      stopped = true;
+      enough.abort();
       await loop;
       return { answered: latenciesMs.length, failed, latenciesMs };
     },

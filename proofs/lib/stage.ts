@@ -11,7 +11,7 @@ export async function withFleet<T>(act: (fleet: Fleet) => Promise<T>): Promise<T
     diagnostic: (text: string) => console.error(text),
   };
   const end = async (): Promise<void> => {
-    for (const each of endings.splice(0).reverse()) await each();
+    for (const each of endings.splice(0).toReversed()) await each();
   };
   const interrupted = (): void => {
     void end().finally(() => process.exit(1));
