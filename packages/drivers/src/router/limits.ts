@@ -39,7 +39,7 @@ export const LIMITS = {
   observations: 1_024,
   observationMs: 30_000,
   /** How long a stopping router lets open requests end. */
-  stopMs: 10_000,
+  stopMs: 5_000,
 
   logLinesPerSecond: 50,
 } as const;

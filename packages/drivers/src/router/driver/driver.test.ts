@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { randomIds, systemClock, systemTimers } from '@idunn/kernel';
 import { memberAt } from '../testing/backend.ts';
 import { ask } from '../testing/client.ts';
@@ -120,6 +123,21 @@ test('the router outlives its driver; the next one finds it, and can tell that i
   await gone(before);
   assert.equal(value(await upgraded.ensure()).outdated, false);
   assert.equal((await ask(contract.listen.port)).body, 'one');
+});
+
+test('the router outlives a daemon that is killed with its whole process group', async (t) => {
+  const { driver, directory } = await rig(t, { start: false });
+  const starter = spawn(
+    process.execPath,
+    ['--conditions=source', fileURLToPath(new URL('../testing/starter.ts', import.meta.url)), directory],
+    { detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const [line] = (await once(starter.stdout, 'data')) as [Buffer];
+  const { pid: group } = starter;
+  assert.ok(group !== undefined);
+  process.kill(-group, 'SIGKILL');
+  await once(starter, 'exit');
+  assert.equal(value(await driver.ensure()).pid, Number(line.toString()));
 });
 
 test('stop lets open requests end', async (t) => {
