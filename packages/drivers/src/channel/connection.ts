@@ -39,7 +39,9 @@ interface Pending {
   readonly settle: (answer: unknown) => void;
 }
 
-/** One connection to a program: commands go out signed by the authority, and each answer is paired by its request id. */
+/**
+ * One connection to a program: commands go out signed by the authority, and each answer is paired by its request id.
+ */
 export class Connection {
   readonly #socket: Socket;
   readonly #peer: Peer;
@@ -89,8 +91,8 @@ export class Connection {
   }
 
   /**
-   * Sends a command and waits for its answer; `null` when none came in time or the connection ended. The same request id
-   * again, while its answer is awaited, waits for that answer and sends nothing.
+   * Sends a command and waits for its answer; `null` when none came in time or the connection ended. The same request
+   * id again, while its answer is awaited, waits for that answer and sends nothing.
    */
   ask<C extends Command>(
     command: C,

@@ -23,8 +23,8 @@ export function parseListeners(text: string): ReadonlyMap<string, readonly strin
 const listeners = sharedRead(async () => parseListeners(await readFile('/proc/net/unix', 'utf8')));
 
 /**
- * Whether what listens on a socket path is among the process's own descriptors (section 6: the grant reaches one process).
- * Every listener on the path must be: one that was unlinked and replaced still shows.
+ * Whether what listens on a socket path is among the process's own descriptors (section 6: the grant reaches one
+ * process). Every listener on the path must be: one that was unlinked and replaced still shows.
  */
 export async function listenerOwner(pid: number, path: string): Promise<ListenerOwner> {
   const inodes = (await listeners()).get(path) ?? [];

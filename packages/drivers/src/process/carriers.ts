@@ -10,8 +10,8 @@ interface Carrier {
 type Carriers = ReadonlyMap<string, readonly Carrier[]>;
 
 /**
- * Processes that carry an activation's public id in their environment. They can be found so; their absence proves nothing,
- * because a program may overwrite its own environment.
+ * Processes that carry an activation's public id in their environment. They can be found so; their absence proves
+ * nothing, because a program may overwrite its own environment.
  */
 export async function carriersOf(activation: string, from: Standpoint): Promise<readonly RuntimeIdentity[]> {
   const carriers = (await scan()).get(activation) ?? [];

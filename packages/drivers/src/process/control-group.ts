@@ -36,8 +36,8 @@ export function ownGroup(
 }
 
 /**
- * Runs `act` while this process stands in `groups`, so that what it spawns is born inside them, and comes back. All of it
- * is synchronous: nothing else of this process can be born meanwhile.
+ * Runs `act` while this process stands in `groups`, so that what it spawns is born inside them, and comes back. All
+ * of it is synchronous: nothing else of this process can be born meanwhile.
  */
 export function bornInside<T>(groups: readonly { hierarchy: Hierarchy; path: string }[], act: () => T): T {
   const homes: { hierarchy: Hierarchy; path: string }[] = [];
@@ -89,6 +89,16 @@ export function findGroupRoom(
     }
   }
   return null;
+}
+
+/** Makes a group, and those above it that are missing. */
+export function makeGroup(hierarchy: Hierarchy, path: string): void {
+  mkdirSync(join(hierarchy.mount, path), { recursive: true });
+}
+
+/** Sets one of a group's files, such as `memory.max`. Throws what the kernel says. */
+export function setGroup(hierarchy: Hierarchy, path: string, file: string, value: number): void {
+  writeFileSync(join(hierarchy.mount, path, file), String(value));
 }
 
 /** Every process in the directory's group and the groups below it. A group that is not there holds nobody. */
@@ -150,7 +160,10 @@ export function removeGroup(directory: string): void {
 /** How often the group is looked at where the kernel's events cannot be watched. */
 const POLL_MS = 20;
 
-/** Resolves when the tree is empty or `withinMs` has passed, with what was then seen (F25: as soon as the evidence is there). */
+/**
+ * Resolves when the tree is empty or `withinMs` has passed, with what was then seen (F25: as soon as the evidence is
+ * there).
+ */
 export function whenEmpty(directory: string, withinMs: number, timers: Timers): Promise<Evidence<'populated'>> {
   return new Promise((resolve) => {
     let poll = (): void => {};

@@ -26,8 +26,8 @@ export function closeEnds(ends: PipeEnds): void {
 }
 
 /**
- * Calls `onEnd` once, when nobody holds the write end any more: at once when that is so already, which is how a restarted
- * daemon learns of a death that it missed. The end of the pipe is a hint; the identity decides.
+ * Calls `onEnd` once, when nobody holds the write end any more: at once when that is so already, which is how a
+ * restarted daemon learns of a death that it missed. The end of the pipe is a hint; the identity decides.
  */
 export function watchPipe(fifo: string, onEnd: () => void): () => void {
   let descriptor: number;

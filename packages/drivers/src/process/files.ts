@@ -1,6 +1,11 @@
 import { constants, statSync } from 'node:fs';
-import { open, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rmdir, unlink } from 'node:fs/promises';
 import { isErrno } from './proc.ts';
+
+/** Makes a private directory and those above it that are missing. */
+export async function makeDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+}
 
 /** Puts a private file in place whole: written beside, then renamed. What was there before is replaced. */
 export async function placePrivate(file: string, content: string | Uint8Array): Promise<void> {

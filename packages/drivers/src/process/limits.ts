@@ -1,8 +1,8 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { ResourceLimits } from '@idunn/release';
-import { delegateController, type Hierarchy, removeGroup } from './control-group.ts';
+import { delegateController, type Hierarchy, makeGroup, removeGroup, setGroup } from './control-group.ts';
 
 /** How the limits of one activation are held: groups to be born in, and words to put before argv. */
 export interface LimitPlan {
@@ -37,7 +37,7 @@ export function holdLimits(limits: ResourceLimits, means: LimitMeans): Outcome<L
     const value = limits[limit];
     if (value === null) continue;
     if (means.group !== null && delegateController(means.group.hierarchy, means.group.path, controller)) {
-      writeFileSync(join(means.group.hierarchy.mount, means.group.path, unified), String(value));
+      setGroup(means.group.hierarchy, means.group.path, unified, value);
       continue;
     }
     const hierarchy = means.hierarchies.find((candidate) => candidate.name === controller);
@@ -51,10 +51,9 @@ export function holdLimits(limits: ResourceLimits, means: LimitMeans): Outcome<L
 }
 
 function makeLegacyGroup(hierarchy: Hierarchy, name: string, file: string, value: number): string | undefined {
-  const directory = join(hierarchy.mount, name);
   try {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, file), String(value));
+    makeGroup(hierarchy, name);
+    setGroup(hierarchy, name, file, value);
     return `/${name}`;
   } catch {
     return undefined;

@@ -34,8 +34,8 @@ export const logFiles = (log: string, files: number): readonly string[] => [
 ];
 
 /**
- * Rotates a log that is over its size while the program goes on appending through its own descriptor: copied aside, then
- * truncated in the same breath as the last bytes were copied.
+ * Rotates a log that is over its size while the program goes on appending through its own descriptor: copied aside,
+ * then truncated in the same breath as the last bytes were copied.
  */
 export function rotateIfLarge(log: string, limits: LogLimits): void {
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) <= limits.bytes) return;
@@ -81,7 +81,9 @@ function renameIfThere(from: string, to: string): void {
   }
 }
 
-/** Takes secret values out of text. Values are texts of one byte a character (latin1), so that nothing is re-encoded. */
+/**
+ * Takes secret values out of text. Values are texts of one byte a character (latin1), so that nothing is re-encoded.
+ */
 export interface Redactor {
   readonly longest: number;
   redact(text: string): string;

@@ -6,7 +6,7 @@ import { redactorFor, rotateIfLarge, tailOf } from './log-file.ts';
 import { Bench } from './testing/bench.ts';
 import { logged } from './testing/logs.ts';
 
-test('F30: a secret that a program prints is in no tail, and leaves the log when the activation is retired', async (t) => {
+test('F30: a printed secret is in no tail, and leaves the log when the activation is retired', async (t) => {
   const bench = new Bench(t);
   const launch = bench.launch('leaky', { secrets: [{ name: 'token', file: join(bench.root, 'token') }] });
   const handle = await bench.start(launch);

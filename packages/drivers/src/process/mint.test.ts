@@ -29,7 +29,7 @@ test('a minted activation has its directory, documents and 0600 keys', async (t)
   assert.ok(statSync(files.alive).isFIFO());
 });
 
-test('I6: a repeated mint returns the first answer, also from a later daemon; another incarnation is refused', async (t) => {
+test('I6: a repeated mint returns the first answer, also from a later daemon; another one is refused', async (t) => {
   const bench = new Bench(t);
   const later = new Bench(t, { ...bench.options });
   const launch = bench.launch('polite', { endpoint: { host: '127.0.0.1', fromPort: 21_310, toPort: 21_319 } });
@@ -75,7 +75,7 @@ test('a socket path over 107 bytes is refused before anything is written, and th
   assert.ok(!existsSync(runtime));
 });
 
-test('F30: a refusal about a secret names it and its file, never its value; one that others can read is refused', async (t) => {
+test('F30: a refusal about a secret names it and its file, never its value', async (t) => {
   const bench = new Bench(t);
   const launch = bench.launch('polite', { secrets: tokenSecret(bench) });
   chmodSync(join(bench.root, 'token'), 0o640);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MintRequest } from '@idunn/authority';
@@ -22,7 +22,7 @@ import {
 import type { Activation } from '@idunn/readiness';
 import { z } from 'zod';
 import { type ActivationFiles, activationFiles, checkSocketPath, isSegment } from './activation-directory.ts';
-import { placePrivate, readIfThere } from './files.ts';
+import { makeDirectory, placePrivate, readIfThere } from './files.ts';
 import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { pickPort } from './ports.ts';
@@ -98,7 +98,7 @@ export class Mint {
       return refused(
         refusal(
           'activation-differs',
-          `Activation ${request.activation} was minted for ${activation.value.incarnation}, not ${request.incarnation}.`,
+          `${request.activation} was minted for ${activation.value.incarnation}, not ${request.incarnation}.`,
         ),
       );
     }
@@ -143,7 +143,7 @@ export class Mint {
       audience,
       authorityKey,
     };
-    await mkdir(files.secrets, { recursive: true, mode: 0o700 });
+    await makeDirectory(files.secrets);
     await placePrivate(files.activationKey, `${keys.activationSeed}\n`);
     await placePrivate(files.signerKey, `${keys.signerSeed}\n`);
     for (const secret of keys.secrets) await placePrivate(join(files.secrets, secret.name), secret.bytes);
@@ -163,7 +163,9 @@ interface Credentials {
   readonly secrets: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
-/** The activation as this authority minted it: from its own signed record, never from a file that a program may write. */
+/**
+ * The activation as this authority minted it: from its own signed record, never from a file that a program may write.
+ */
 export async function readActivation(
   files: ActivationFiles,
   audience: Header['audience'],

@@ -9,8 +9,8 @@ import { messageOf, readArgv } from './proc.ts';
 import { readTicket } from './ticket.ts';
 
 /**
- * What runs under a handle (I2): identity first and last, in between the bytes that execute, argv and the packaged entry.
- * `absent` when exactly this process is gone.
+ * What runs under a handle (I2): identity first and last, in between the bytes that execute, argv and the packaged
+ * entry. `absent` when exactly this process is gone.
  */
 export async function observeProcess(
   handle: WorkloadHandle,

@@ -5,8 +5,8 @@ const ELF = Buffer.from('\x7fELF', 'latin1');
 const SCRIPT = Buffer.from('#!', 'latin1');
 
 /**
- * Why a file is no program that the kernel itself would run; `null` when it is one. Anything else is refused here, because
- * `execvp` would hand it to a shell.
+ * Why a file is no program that the kernel itself would run; `null` when it is one. Anything else is refused here,
+ * because `execvp` would hand it to a shell.
  */
 export function whyNoProgram(file: string): string | null {
   try {

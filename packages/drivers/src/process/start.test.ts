@@ -21,7 +21,7 @@ for (const controlGroups of ['when-available', 'never'] as const) {
     assert.equal(again, controlGroups === 'never' ? 'activation-start-unknown' : 'activation-spent');
   });
 
-  test(`I1: a daemon that died between spawn and record never starts a second one (control groups: ${controlGroups})`, async (t) => {
+  test(`I1: a start that was never recorded is found, never repeated (groups: ${controlGroups})`, async (t) => {
     const bench = new Bench(t, { controlGroups });
     const launch = bench.sleep();
     const activation = await bench.mint(launch);
@@ -125,7 +125,7 @@ test('slots are filled and the environment is the contract’s own and nothing e
   assert.match(environment['PORT'] ?? '', /^2134\d$/);
 });
 
-test('what cannot be started is refused: unknown slot, missing program, a file of no program, not minted', async (t) => {
+test('what cannot be started is refused: unknown slot, missing program, no program, not minted', async (t) => {
   const bench = new Bench(t);
   const start = async (launch: ReturnType<Bench['launch']>) => {
     const activation = await bench.mint(launch);

@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LaunchRequest, WorkloadHandle } from '@idunn/authority';
 import { digestJson, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, isSegment } from './activation-directory.ts';
-import { type Hierarchy, removeGroup } from './control-group.ts';
+import { type Hierarchy, makeGroup, removeGroup } from './control-group.ts';
 import { readIfThere } from './files.ts';
 import { findProcess } from './find.ts';
 import { identify, type Standpoint } from './identity.ts';
@@ -106,7 +105,7 @@ function prepareGroups(
 ): Outcome<LimitPlan> {
   if (!isSegment(activation)) throw new TypeError('an activation id is one plain path segment');
   const unified = machine.room === null || group === null ? null : { hierarchy: machine.room.hierarchy, path: group };
-  if (unified !== null) mkdirSync(join(unified.hierarchy.mount, unified.path), { recursive: true });
+  if (unified !== null) makeGroup(unified.hierarchy, unified.path);
   const held = holdLimits(launch.limits, {
     hierarchies: machine.hierarchies,
     group: unified,

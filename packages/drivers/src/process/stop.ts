@@ -47,7 +47,9 @@ async function stopGroup(directory: string, graceMs: number, site: StopSite): Pr
     : { kind: 'unknown', because: `processes ${members(directory).join(', ')} outlive SIGKILL` };
 }
 
-/** A pid that was recycled between the listing and its identity is not of the group any more, and is left alone (F12). */
+/**
+ * A pid that was recycled between the listing and its identity is not of the group any more, and is left alone (F12).
+ */
 function askMembers(directory: string, from: Standpoint): void {
   const identities = members(directory).map((pid) => identify(pid, null, from));
   const still = new Set(members(directory));

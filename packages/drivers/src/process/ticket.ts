@@ -7,8 +7,8 @@ import { createPrivate, placePrivate, readIfThere } from './files.ts';
 const digest = z.custom<Digest>((value) => typeof value === 'string' && DIGEST_PATTERN.test(value));
 
 /**
- * Created exclusively before the one start of an activation: who has created it may spawn, and nobody else ever (I1). It
- * keeps what a later daemon needs to find, observe and stop the process.
+ * Created exclusively before the one start of an activation: who has created it may spawn, and nobody else ever (I1).
+ * It keeps what a later daemon needs to find, observe and stop the process.
  */
 const ticketSchema = z.strictObject({
   schema: z.literal('idunn.process-ticket/v1'),

@@ -12,9 +12,9 @@ interface Watched {
 }
 
 /**
- * Tells the death of watched processes, once each: by the end of the inherited pipe, which a restarted daemon opens anew,
- * always confirmed by the identity. A slow sweep repairs what no event told (a program that closed the pipe, or that left
- * it to a child).
+ * Tells the death of watched processes, once each: by the end of the inherited pipe, which a restarted daemon opens
+ * anew, always confirmed by the identity. A slow sweep repairs what no event told (a program that closed the pipe, or
+ * that left it to a child).
  */
 export class DeathWatch {
   readonly #from: Standpoint;

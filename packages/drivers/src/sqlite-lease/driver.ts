@@ -16,8 +16,8 @@ export interface SqliteLease extends LeasePort {
 }
 
 /**
- * Makes the driver. The work is done in one thread for each disk (by device), so that a disk that hangs delays neither the
- * main loop nor a state on another disk.
+ * Makes the driver. The work is done in one thread for each disk (by device), so that a disk that hangs delays
+ * neither the main loop nor a state on another disk.
  */
 export const createSqliteLease = (): SqliteLease => new ThreadedLease();
 

@@ -136,7 +136,10 @@ export class LeaseStores implements LeasePort {
     this.#warm.close();
   }
 
-  /** First all are revoked under their locks together, the last commit being the fence; only then each is granted (I1). */
+  /**
+   * First all are revoked under their locks together, the last commit being the fence; only then each is granted
+   * (I1).
+   */
   async #moveSeveral(
     stores: readonly StateStore[],
     state: StateContract,
@@ -153,7 +156,9 @@ export class LeaseStores implements LeasePort {
     return true;
   }
 
-  /** One step for the rows of all these stores, under their locks. False, and nothing written, when one is elsewhere. */
+  /**
+   * One step for the rows of all these stores, under their locks. False, and nothing written, when one is elsewhere.
+   */
   #move(
     stores: readonly StateStore[],
     state: StateContract,
@@ -231,8 +236,8 @@ export class LeaseStores implements LeasePort {
   }
 
   /**
-   * Runs `act` under the write locks of all the stores at once and commits. While one cannot be had none is kept, so that
-   * two who want several never wait for each other.
+   * Runs `act` under the write locks of all the stores at once and commits. While one cannot be had none is kept, so
+   * that two who want several never wait for each other.
    */
   async #locked<T>(
     stores: readonly StateStore[],

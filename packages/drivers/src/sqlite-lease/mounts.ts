@@ -33,7 +33,10 @@ function layersOf(options: string): readonly string[] {
 const unescape = (path: string): string =>
   path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Why a store at this real path may have a second face; `null` when it has one only (section 6: it is the same database). */
+/**
+ * Why a store at this real path may have a second face; `null` when it has one only (section 6: it is the same
+ * database).
+ */
 export function secondFace(path: string, mounts: readonly Mount[]): string | null {
   if (mounts.some((mount) => mount.point === path)) return 'it is a mount point of its own';
   const overlay = mounts.find((mount) => mount.layers.some((layer) => path.startsWith(`${layer}/`)));

@@ -105,7 +105,7 @@ test('a state that is held delays no other one', async (t) => {
   assert.equal((await waiting).kind, 'busy');
 });
 
-test('I1: an authority that is killed in the middle of its commit leaves the row as it was and the program writing', async (t) => {
+test('I1: an authority killed in the middle of a commit leaves the row, and the program writing', async (t) => {
   const yard = new Yard(t);
   const state = yard.state();
   await yard.lease.prepare(state);
@@ -137,7 +137,7 @@ test('a nonce is written beside the row, which stays as it is', async (t) => {
   );
 });
 
-test('making a row durable keeps this process’s locks: a program that opens and closes does not take the log away', async (t) => {
+test('making a row durable keeps our locks: a program that opens and closes leaves the log', async (t) => {
   const yard = new Yard(t);
   const state = yard.state();
   await yard.lease.prepare(state);

@@ -35,8 +35,8 @@ export function inspectRoot(root: string): Outcome<Owner> {
 }
 
 /**
- * Looks at a store's file before it is opened (section 6: it is the same database): one plain file with one link, reached
- * through no symbolic link below the root, shown by one mount only. Answers whether it is there.
+ * Looks at a store's file before it is opened (section 6: it is the same database): one plain file with one link,
+ * reached through no symbolic link below the root, shown by one mount only. Answers whether it is there.
  */
 export function inspectStore(root: string, path: string): Outcome<'there' | 'missing'> {
   const segments = path.split('/');

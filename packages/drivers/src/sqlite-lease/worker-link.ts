@@ -28,8 +28,8 @@ export class WorkerLink {
   ended = false;
 
   constructor() {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#worker = new Worker(new URL(`./worker.${extension}`, import.meta.url));
+    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+    this.#worker = new Worker(new URL(file, import.meta.url));
     this.#worker.unref();
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer));
     this.#worker.on('error', (error: Error) => this.#end(error));

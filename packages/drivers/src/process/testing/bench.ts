@@ -30,7 +30,8 @@ export const PROGRAMS = {
   stubborn: `import { spawn } from 'node:child_process';
     process.on('SIGTERM', () => {});
     if (process.argv[2] !== 'child') {
-      const child = spawn(process.execPath, [process.argv[1], 'child'], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+      const stdio = ['ignore', 'pipe', 'inherit'];
+      const child = spawn(process.execPath, [process.argv[1], 'child'], { stdio, detached: true });
       child.stdout.once('data', () => console.log('up ' + child.pid));
     } else process.stdout.write('ready');
     setInterval(() => {}, 1e6);`,
@@ -39,7 +40,9 @@ export const PROGRAMS = {
     const child = spawn('/bin/sleep', ['1000'], { stdio: 'ignore', detached: true });
     child.unref();
     console.log('up ' + child.pid);`,
-  chatty: `console.log('x'.repeat(99)); const write = () => { for (let i = 0; i < 200; i++) console.log(i + 'y'.repeat(99)); }; write(); setInterval(write, 5);`,
+  chatty: `const write = () => { for (let i = 0; i < 200; i++) console.log(i + 'y'.repeat(99)); };
+    write();
+    setInterval(write, 5);`,
   leaky: `import { readFileSync } from 'node:fs';
     console.log('token=' + readFileSync(process.env.IDUNN_ACTIVATION_DIRECTORY + '/secrets/token', 'utf8'));
     console.log('env ' + JSON.stringify(process.env)); setInterval(() => {}, 1e6);`,
@@ -87,7 +90,7 @@ export class Bench {
     return join(this.root, 'release', 'app', name);
   }
 
-  launch(program: keyof typeof PROGRAMS, more: Partial<LaunchContract> = {}): LaunchContract {
+  launch(program: keyof typeof PROGRAMS | 'embedding', more: Partial<LaunchContract> = {}): LaunchContract {
     return {
       program: {
         kind: 'interpreter',

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * A program that keeps the rule of docs/workload-protocol.md on several connections of its own, as fast as it can. It reads
- * grants (epochs) from stdin, one a line, and says `ready` and `writing EPOCH` (its first write under each).
+ * A program that keeps the rule of docs/workload-protocol.md on several connections of its own, as fast as it can. It
+ * reads grants (epochs) from stdin, one a line, and says `ready` and `writing EPOCH` (its first write under each).
  */
 const [activation, connectionCount, ...paths] = process.argv.slice(2) as [string, string, ...string[]];
 
