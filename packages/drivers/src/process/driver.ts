@@ -193,7 +193,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   async #keepLog({ target, activation }: WorkloadHandle): Promise<void> {
-    const ticket = await this.#ticket(activation);
+    const ticket = await this.#ticket(activation).catch(() => null);
     if (ticket !== null) this.#logs.keep(this.logPath(target, activation), ticket.log);
   }
 

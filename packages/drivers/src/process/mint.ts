@@ -47,17 +47,20 @@ export class Mint {
   readonly #options: ProcessDriverOptions;
   /** Ports of activations minted by this daemon, so that two mints at once never share one. */
   readonly #promised = new Map<string, number>();
-  /** One mint at a time: a port is picked and promised without another in between. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One pick at a time: a port is found and promised without another in between. */
+  #pick: Promise<unknown> = Promise.resolve();
+  readonly #minting = new Map<string, Promise<Outcome<Activation>>>();
 
   constructor(options: ProcessDriverOptions) {
     this.#options = options;
   }
 
   mint(request: MintRequest): Promise<Outcome<Activation>> {
-    const turn = this.#turn.then(() => this.#mint(request));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    const running = this.#minting.get(request.activation);
+    if (running !== undefined) return running;
+    const minting = this.#mint(request).finally(() => this.#minting.delete(request.activation));
+    this.#minting.set(request.activation, minting);
+    return minting;
   }
 
   /** The activation's port may be picked again. */
@@ -120,12 +123,16 @@ export class Mint {
     return ok({ signerSeed: seedOf(signer.value), secrets });
   }
 
-  async #promisePort(request: MintRequest): Promise<Outcome<number | null>> {
-    if (request.launch.endpoint === null) return ok(null);
-    const taken = new Set([...request.takenPorts, ...this.#promised.values()]);
-    const port = await pickPort(request.launch.endpoint, taken);
-    if (port.ok) this.#promised.set(request.activation, port.value);
-    return port;
+  #promisePort(request: MintRequest): Promise<Outcome<number | null>> {
+    const { endpoint } = request.launch;
+    if (endpoint === null) return Promise.resolve(ok(null));
+    const picked = this.#pick.then(async () => {
+      const port = await pickPort(endpoint, new Set([...request.takenPorts, ...this.#promised.values()]));
+      if (port.ok) this.#promised.set(request.activation, port.value);
+      return port;
+    });
+    this.#pick = Promise.allSettled([picked]);
+    return picked;
   }
 
   async #write(
