@@ -94,9 +94,10 @@ export class Simulation {
     const engine = this.engine;
     if (engine === null) throw new Error('no engine lives now');
     let answer: { value: T } | null = null;
-    void question(engine).then((value) => {
-      answer = { value };
-    });
+    const asked = async (): Promise<void> => {
+      answer = { value: await question(engine) };
+    };
+    void asked();
     await this.time.run(() => answer !== null, this.time.nowMs + 60_000);
     if (answer === null) throw new Error('the engine did not answer');
     return (answer as { value: T }).value;

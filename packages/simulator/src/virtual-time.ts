@@ -25,13 +25,15 @@ export class VirtualTime {
     return this.#nowMs;
   }
 
-  get clock(): Clock {
-    const self = this;
+  readonly clock: Clock = this.#clock();
+
+  #clock(): Clock {
+    const boot = (): string => this.bootId;
     return {
-      wallMs: () => self.#wallOffsetMs + self.#nowMs,
-      monotonicMs: () => self.#nowMs,
+      wallMs: () => this.#wallOffsetMs + this.#nowMs,
+      monotonicMs: () => this.#nowMs,
       get bootId() {
-        return `boot-${self.#boot}`;
+        return boot();
       },
     };
   }

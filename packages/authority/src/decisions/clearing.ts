@@ -1,4 +1,5 @@
-import type { Body, Subject } from '../records/body.ts';
+import type { WorkloadHandle } from '../ports/workload-port.ts';
+import { type Body, type Launch, launchOf, type Subject } from '../records/body.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { act, conclude, type Decision, enter, persist, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -7,14 +8,15 @@ import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
 /** A stop that ends with an observed exit (F15). `proven`: nothing less than the whole tree seen gone will do. */
 export function endProcess(
   e: DeployEvidence,
-  stop: { activation: string; graceMs: number; proven: boolean },
+  stop: { launch: Launch; graceMs: number; proven: boolean },
   then: (proof: 'gone' | 'parent-gone') => Decision,
 ): Decision {
+  const { launch, graceMs } = stop;
   const effect: EffectOf<'end-process'> = {
     kind: 'end-process',
-    activation: stop.activation,
-    handle: null,
-    graceMs: stop.graceMs,
+    activation: launch.id,
+    handle: handleOf(e, launch),
+    graceMs,
   };
   const answered = answerTo(e, effect);
   if (answered === undefined) return act(effect);
@@ -23,42 +25,44 @@ export function endProcess(
   if (answer?.kind === 'parent-gone' && !stop.proven) return then('parent-gone');
   const dueMs = answered.atMs + retryDelayMs(answered.attempts);
   if (e.now.monotonicMs >= dueMs) return act(effect);
-  return wait(`every process of ${stop.activation} to be gone`, 'idunn doctor', { wakeAtMs: dueMs });
+  return wait(`every process of ${launch.id} to be gone`, 'idunn doctor', { wakeAtMs: dueMs });
 }
 
-/** Stops a candidate and takes back what was published about it; what the incumbent published stays (I7). */
-export function clearAway(
+/** The recorded handle, or the one that the start answered before it could be recorded. */
+function handleOf(e: DeployEvidence, launch: Launch): WorkloadHandle | null {
+  if (launch.step === 'observed' || launch.step === 'current') return launch.handle;
+  const started = e.answers[`start ${launch.id}`]?.outcome;
+  return started?.ok === true ? (started.value as WorkloadHandle) : null;
+}
+
+/** Stops a candidate, as its plan allows it to end. */
+export const clearAway = (
   e: DeployEvidence,
-  gone: { subject: Subject; activation: string; incumbent: Body | Subject | null },
+  { subject, launch }: { subject: Subject; launch: Launch },
+  then: () => Decision,
+): Decision => endProcess(e, { launch, graceMs: planOf(e, subject.plan).deadlines.stopMs, proven: false }, then);
+
+/** Takes back what was published about a candidate that is gone; what the incumbent published stays (I7). */
+export function takeBack(
+  e: DeployEvidence,
+  gone: { subject: Subject; launch: Launch; stays: Body | null },
   then: () => Decision,
 ): Decision {
-  const { subject, activation, incumbent } = gone;
-  const graceMs = planOf(e, subject.plan).deadlines.stopMs;
-  return endProcess(e, { activation, graceMs, proven: false }, () =>
-    tolerate(
-      e,
-      { kind: 'demote', incarnation: subject.incarnation, activation },
-      { what: 'the observer to demote the activation' },
-      () =>
-        retractExpected(e, subject, incumbent, () =>
-          tolerate(e, { kind: 'retire', activation }, { what: 'the activation directory to be removed' }, then),
-        ),
+  const { subject, launch, stays } = gone;
+  const demote = { kind: 'demote', incarnation: subject.incarnation, activation: launch.id } as const;
+  return tolerate(e, demote, { what: 'the observer to demote the activation' }, () =>
+    retractExpected(e, subject, stays, () =>
+      tolerate(e, { kind: 'retire', activation: launch.id }, { what: 'the activation directory to go' }, then),
     ),
   );
 }
 
 /** The same build deployed again shares its key with the incumbent, whose activation becomes current again. */
-export function retractExpected(
-  e: DeployEvidence,
-  subject: Subject,
-  stays: Body | Subject | null,
-  then: () => Decision,
-): Decision {
+function retractExpected(e: DeployEvidence, subject: Subject, stays: Body | null, then: () => Decision): Decision {
   const what = 'the observer to withdraw Expected';
   if (stays?.incarnation !== subject.incarnation) {
     return tolerate(e, { kind: 'withdraw-expected', incarnation: subject.incarnation }, { what }, then);
   }
-  if (!('document' in stays)) return then();
   const { document, observed } = stays;
   return tolerate(
     e,
@@ -81,7 +85,8 @@ export function decideAborting(tx: TransactionRecord, e: DeployEvidence, state: 
     const { subject, launch } = state;
     if (subject === null) return done();
     if (launch === null) return retractUnlessShared(e, subject, incumbent, done);
-    return clearAway(e, { subject, activation: launch.id, incumbent }, done);
+    if (!state.gone) return clearAway(e, { subject, launch }, () => persist({ ...state, gone: true }));
+    return takeBack(e, { subject, launch, stays: incumbent }, done);
   });
 }
 
@@ -117,9 +122,7 @@ export function decideDraining(tx: TransactionRecord, e: DeployEvidence, state: 
   const plan = planOf(e, body.plan);
   const drained = (): Decision => {
     const graceMs = plan.deadlines.stopMs;
-    return endProcess(e, { activation: body.document.activation, graceMs, proven: false }, () =>
-      clearBody(e, state, body),
-    );
+    return endProcess(e, { launch: launchOf(body), graceMs, proven: false }, () => clearBody(e, state, body));
   };
   // The successor of the same build shares the key: its own requests would be counted.
   if (plan.route === null || body.incarnation === state.admitted.incarnation) return drained();

@@ -50,6 +50,7 @@ export const aborting = (
   why,
   subject: remains.subject,
   launch: remains.launch,
+  gone: remains.launch === null,
   withdraw: remains.withdraw ?? null,
 });
 

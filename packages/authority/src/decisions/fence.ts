@@ -1,24 +1,9 @@
-import type { Plan } from '@idunn/release';
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
 import type { PassageFrame } from './passage.ts';
-
-/** What fences the holder of the row: the raised epoch alone, or its whole tree seen gone. */
-export type Proof = 'epoch-raised' | 'tree-empty';
-
-/**
- * The epoch alone fences only between two that both read the nonce back through their own connections, and only where every
- * store carries the row. An owner that was taken over is gone by the operator's typed word.
- */
-export function proofFor(plan: Plan, passage: Passage, holder: string, taken: boolean): Proof {
-  if (plan.state?.stores.some(({ kind }) => kind !== 'sqlite') === true) return 'tree-empty';
-  if (taken) return 'epoch-raised';
-  const echoed = (activation: string | null): boolean => activation !== null && passage.echoed.includes(activation);
-  return echoed(holder) && echoed(passage.successor.launch.id) ? 'epoch-raised' : 'tree-empty';
-}
 
 /** Hold, relinquish, prove, swap: polite first, and certain in the end. One commit is fence and grant (I1). */
 export function decideFence(f: PassageFrame): Decision {
@@ -55,12 +40,26 @@ function relinquish(f: PassageFrame, move: Move, holder: string, then: () => Dec
   return tolerate(e, effect, { what: `${holder} to finish its writes`, attempts: 1 }, then);
 }
 
+/**
+ * The epoch alone fences only between two that both read the nonce back through their own connections, and only where every
+ * store carries the row. One that is gone may have read it when it took the lease; an owner that was taken over is gone by
+ * the operator's typed word. Everything else is fenced by its whole tree seen gone.
+ */
 function prove(f: PassageFrame, move: Move, holder: string): Decision {
   const { e, passage, plan } = f;
-  const known = handleOf(passage, holder) !== null || passage.spent.includes(holder);
-  const taken = !known && !e.holder.issued;
-  if (proofFor(plan, passage, holder, taken) === 'epoch-raised') return swap(f, move);
-  return treeGone(f, holder, () => swap(f, move));
+  const body = passage.predecessors.find(({ document }) => document.activation === holder);
+  const spent = passage.spent.includes(holder);
+  const raise = (): Decision => swap(f, move);
+  const rowsOnly = plan.state?.stores.every(({ kind }) => kind === 'sqlite') === true;
+  if (rowsOnly && body === undefined && !spent && !e.holder.issued) return raise();
+  if (!rowsOnly || !passage.echoed.includes(passage.successor.launch.id)) return treeGone(f, holder, raise);
+  const gone = spent || slotOf(e, holder).process.kind === 'absent';
+  if (!gone) return passage.echoed.includes(holder) ? raise() : treeGone(f, holder, raise);
+  if (!passage.echoed.includes(holder) && body?.echoed !== true) return treeGone(f, holder, raise);
+  const handle = body?.handle ?? null;
+  const what = `what is left of ${holder} to be gone`;
+  const graceMs = plan.deadlines.relinquishMs;
+  return tolerate(e, { kind: 'end-process', activation: holder, handle, graceMs }, { what, attempts: 1 }, raise);
 }
 
 /** The whole tree of the holder seen gone. A process without such a proof fences nobody (I10). */

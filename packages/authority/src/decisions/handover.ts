@@ -109,7 +109,15 @@ function returning(e: DeployEvidence, state: Handover, why: Refusal): Decision {
   const incumbent = passage.predecessors[0];
   const candidate = { ...passage.successor, spent: passage.spent };
   const back = incumbent === undefined ? null : backwards(e, passage, incumbent);
-  const next: DeployState = { phase: 'returning', why, candidate, passage: back, settled: false, stuck: null };
+  const next: DeployState = {
+    phase: 'returning',
+    why,
+    candidate,
+    passage: back,
+    settled: false,
+    gone: false,
+    stuck: null,
+  };
   const highest = back?.move?.to.epoch ?? e.target.highestEpoch;
   return enter(next, {
     entered: [{ phase: 'returning', note: why.code }],
@@ -133,7 +141,8 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
     successor: { subject: subjectOf(incumbent), launch: launchOf(incumbent) },
     spent: [],
     relaunches: 0,
-    predecessors: running === null ? [] : [bodyOf(subject, running, from?.epoch ?? null)],
+    predecessors:
+      running === null ? [] : [bodyOf(subject, running, from?.epoch ?? null, passage.echoed.includes(running.id))],
     move: from === null || epoch === null ? null : { from, to: { epoch, activation: incumbent.document.activation } },
     origin: null,
     echoed: passage.echoed,
@@ -174,7 +183,7 @@ function admit(
 ): Decision {
   const { subject, launch } = state.passage.successor;
   if (launch.step !== 'current') throw new Error('only a current launch is admitted');
-  const body = bodyOf(subject, launch, epoch);
+  const body = bodyOf(subject, launch, epoch, state.passage.echoed.includes(launch.id));
   const leaving = state.passage.predecessors;
   const { incarnation, revision } = subject;
   return {

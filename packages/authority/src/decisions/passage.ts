@@ -7,6 +7,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
 import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, tolerate, wait } from './decision.ts';
+import { echoOf } from './echo.ts';
 import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
@@ -146,7 +147,7 @@ function died(f: PassageFrame, where: Whereabouts, why: Refusal): Decision {
   if (mayStepBack(f, where)) return f.giveUp(why, false);
   if (why.code !== 'candidate-exited' && !f.persistent) return f.giveUp(why, true);
   const { launch } = f.passage.successor;
-  return endProcess(f.e, { activation: launch.id, graceMs: f.plan.deadlines.stopMs, proven: false }, () =>
+  return endProcess(f.e, { launch, graceMs: f.plan.deadlines.stopMs, proven: false }, () =>
     tolerate(f.e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go', attempts: 1 }, () =>
       relaunch(f),
     ),
@@ -189,7 +190,10 @@ function relaunching(f: PassageFrame, row: Standing | null): Decision {
       if (row === null) return f.keep({ ...passage, successor: { subject, launch: running } });
       const epoch = Math.max(row.epoch, e.target.highestEpoch) + 1;
       const move = { from: row, to: { epoch, activation: running.id } };
-      return f.keep({ ...passage, successor: { subject, launch: running }, move }, { highestEpoch: epoch });
+      return echoOf(e, subject.plan, running, f.untilMs, (heard) => {
+        const echoed = heard ? [...passage.echoed, running.id].slice(-64) : passage.echoed;
+        return f.keep({ ...passage, successor: { subject, launch: running }, move, echoed }, { highestEpoch: epoch });
+      });
     },
   });
 }

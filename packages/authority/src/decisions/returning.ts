@@ -2,7 +2,7 @@ import type { LeaseRows } from '../ports/lease-port.ts';
 import { bodyOf } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
-import { clearAway, endProcess } from './clearing.ts';
+import { clearAway, endProcess, takeBack } from './clearing.ts';
 import { deadlineMs } from './deadline.ts';
 import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -24,11 +24,7 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   if (isSuperseded(e, state.stuck)) {
     const { stuck, candidate } = state;
     const graceMs = plan.deadlines.stopMs;
-    return clearAway(
-      e,
-      { subject: candidate.subject, activation: candidate.launch.id, incumbent: passage.successor.subject },
-      () => supersede(e, state, passage, where, stuck, graceMs),
-    );
+    return clearAway(e, candidate, () => supersede(e, state, passage, where, stuck, graceMs));
   }
   return decidePassage({
     tx,
@@ -71,7 +67,12 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
 function settle(tx: TransactionRecord, e: DeployEvidence, state: Returning, epoch: number | null): Decision {
   const successor = state.passage?.successor;
   if (successor?.launch.step !== 'current') throw new Error('only a current launch is returned to');
-  const body = bodyOf(successor.subject, successor.launch, epoch);
+  const body = bodyOf(
+    successor.subject,
+    successor.launch,
+    epoch,
+    state.passage?.echoed.includes(successor.launch.id) === true,
+  );
   const { admitted, stranded } = e.target;
   const target =
     stranded !== null
@@ -87,7 +88,7 @@ function settle(tx: TransactionRecord, e: DeployEvidence, state: Returning, epoc
 function returnToNobody(e: DeployEvidence, state: Returning): Decision {
   const { subject, launch } = state.candidate;
   const plan = planOf(e, subject.plan);
-  return endProcess(e, { activation: launch.id, graceMs: plan.deadlines.stopMs, proven: plan.state !== null }, () => {
+  return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: plan.state !== null && !state.gone }, () => {
     if (plan.state === null) return unroute(e, state);
     if (e.rows.kind !== 'seen') return wait('the lease row', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 200 });
     const holder = holderOf(e.rows.value);
@@ -138,7 +139,8 @@ function unroute(e: DeployEvidence, state: Returning): Decision {
 function leave(tx: TransactionRecord, e: DeployEvidence, state: Returning): Decision {
   const { subject, launch } = state.candidate;
   const incumbent = e.target.stranded ?? e.target.admitted;
-  return clearAway(e, { subject, activation: launch.id, incumbent }, () =>
+  if (!state.gone) return clearAway(e, { subject, launch }, () => persist({ ...state, gone: true }));
+  return takeBack(e, { subject, launch, stays: incumbent }, () =>
     conclude(tx.state, 'rolled-back', {
       incarnation: incumbent?.incarnation ?? null,
       revision: incumbent?.revision ?? null,

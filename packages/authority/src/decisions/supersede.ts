@@ -26,10 +26,10 @@ export function supersede(
     refusal: refusal(why.code, why.reason, { remedy: why.remedy }),
   };
   if (where.at === 'granted' && launch.step === 'current') {
-    const stranded = bodyOf(subject, launch, where.epoch);
+    const stranded = bodyOf(subject, launch, where.epoch, passage.echoed.includes(launch.id));
     return conclude(state, 'operator-required', about, { target: { stranded, takenBy: null } });
   }
-  return endProcess(e, { activation: launch.id, graceMs, proven: true }, () =>
+  return endProcess(e, { launch, graceMs, proven: false }, () =>
     conclude(state, 'operator-required', about, { target: { stranded: null, takenBy: null } }),
   );
 }

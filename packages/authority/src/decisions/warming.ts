@@ -6,6 +6,7 @@ import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, tolerate, wait } from './decision.ts';
+import { echo, nonceAtHand } from './echo.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
 import { readFreeze } from './freeze.ts';
@@ -36,7 +37,7 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const untilMs = deadlineMs(tx, 'warming', plan);
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
   const at: Warming = { tx, e, state, launch, plan, untilMs, failed };
-  if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The handover could not be prepared in time.'));
+  if (isPast(e, untilMs)) return failed(lateness(e));
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
@@ -44,6 +45,14 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
   return stageRoute(at, () => (plan.state === null ? intend(at, null) : prepareState(at)));
+}
+
+/** What held the handover up, where it has a remedy of its own. */
+function lateness(e: DeployEvidence) {
+  if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
+    return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
+  }
+  return because('phase-deadline', 'The handover could not be prepared in time.');
 }
 
 /** The proposed route is rendered and validated before either authority moves (F26). */
@@ -122,24 +131,19 @@ function openChannels(at: Warming, row: Standing, then: () => Decision): Decisio
 function echoes(at: Warming, row: Standing, then: (echoed: readonly string[]) => Decision): Decision {
   const { e, state, launch } = at;
   const plan = state.subject.plan;
-  const written = e.answers['write-nonce']?.effect;
-  const nonce = written?.kind === 'write-nonce' ? written.nonce : e.fresh.nonce;
-  const echo = (activation: string, next: (echoed: boolean) => Decision): Decision =>
-    tolerate(
-      e,
-      { kind: 'echo', plan, activation, nonce },
-      { what: `the echo of ${activation}`, attempts: 1 },
-      (value) => next(value === true),
-    );
-  return attempt(e, { kind: 'write-nonce', plan, nonce }, { what: 'the nonce beside the lease rows', ...at }, () =>
-    echo(launch.id, (candidate) => {
-      const mine = candidate ? [launch.id] : [];
-      const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
-      if (incumbent === undefined) return then(mine);
-      const id = incumbent.document.activation;
-      if (slotOf(e, id).process.kind === 'absent') return then(mine);
-      return echo(id, (theirs) => then(theirs ? [...mine, id] : mine));
-    }),
+  return attempt(
+    e,
+    { kind: 'write-nonce', plan, nonce: nonceAtHand(e) },
+    { what: 'the nonce beside the lease rows', ...at },
+    () =>
+      echo(e, plan, launch.id, (candidate) => {
+        const mine = candidate ? [launch.id] : [];
+        const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
+        if (incumbent === undefined) return then(mine);
+        const id = incumbent.document.activation;
+        if (slotOf(e, id).process.kind === 'absent') return then(mine);
+        return echo(e, plan, id, (theirs) => then(theirs ? [...mine, id] : mine));
+      }),
   );
 }
 

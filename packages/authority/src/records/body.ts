@@ -44,6 +44,8 @@ export const bodySchema = z.strictObject({
   handle: handleSchema,
   observed: observedRuntimeSchema,
   epoch: epochSchema.nullable(),
+  /** It read the nonce back through its own connections when it took the lease: the epoch fences what is left of it. */
+  echoed: z.boolean(),
 });
 export type Body = z.infer<typeof bodySchema>;
 
@@ -55,12 +57,13 @@ export const subjectOf = (whole: Subject): Subject => ({
   revision: whole.revision,
 });
 
-export const bodyOf = (subject: Subject, launch: Running, epoch: number | null): Body => ({
+export const bodyOf = (subject: Subject, launch: Running, epoch: number | null, echoed: boolean): Body => ({
   ...subjectOf(subject),
   document: launch.document,
   handle: launch.handle,
   observed: launch.observed,
   epoch,
+  echoed,
 });
 
 /** A body without what a record keeps beside it. */
@@ -70,6 +73,7 @@ export const bodyAlone = (body: Body): Body => ({
   handle: body.handle,
   observed: body.observed,
   epoch: body.epoch,
+  echoed: body.echoed,
 });
 
 /** A body as the end of its launch, for a way back that continues with the same process. */

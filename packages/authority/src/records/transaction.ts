@@ -42,6 +42,8 @@ export const deployStateSchema = z.discriminatedUnion('phase', [
     why: refusalSchema,
     subject: subjectSchema.nullable(),
     launch: launchSchema.nullable(),
+    /** Its processes were seen gone; from then on only records and files are left. */
+    gone: z.boolean(),
     /** A handover that was begun and never committed: the incumbent is told to go on. */
     withdraw: z.strictObject({ activation: nameSchema.nullable(), requestId: nameSchema }).nullable(),
   }),
@@ -53,6 +55,8 @@ export const deployStateSchema = z.discriminatedUnion('phase', [
     passage: passageSchema.nullable(),
     /** The lease and the route are back; only the candidate is left to stop. */
     settled: z.boolean(),
+    /** The candidate's processes were seen gone. */
+    gone: z.boolean(),
     stuck: refusalSchema.nullable(),
   }),
 ]);

@@ -63,7 +63,8 @@ export class Clients {
 
   /** The proxy let its held requests go. */
   released(route: Route): void {
-    for (const { request } of [...route.held]) this.#unhold(route, request);
+    const requests = route.held.map(({ request }) => request);
+    for (const request of requests) this.#unhold(route, request);
   }
 
   #serve(route: Route, request: number): void {

@@ -17,7 +17,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
           state: presence.state,
           epoch: presence.epoch,
           sequence: presence.header.sequence,
-          observedAtMs: world.time.clock.wallMs(),
+          observedAtMs: world.time.nowMs,
           fresh: process?.alive === true,
         };
   return {
@@ -60,7 +60,7 @@ export function noteReady(world: World, key: IncarnationKey): void {
     activation,
     epoch,
     sequence: header.sequence,
-    observedAtMs: world.time.clock.wallMs(),
+    observedAtMs: world.time.nowMs,
   };
   world.ledger.note({ kind: 'ready', incarnation: key, activation, epoch });
 }

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { absent, digestJson, seen, unknown } from '@idunn/kernel';
+import { PHASES } from '../model/phase.ts';
+import { PHASE_TABLE } from '../model/phase-table.ts';
+import {
+  alive,
+  answered,
+  CANDIDATE,
+  evidence,
+  laterBy,
+  launchOf,
+  NEW,
+  NOW,
+  OLD,
+  rows,
+  transaction,
+  word,
+} from '../testing/samples.ts';
+import { decide } from './decide.ts';
+import type { Effect } from './effects.ts';
+import type { DeployEvidence } from './evidence.ts';
+
+const warming = transaction({ phase: 'warming', subject: NEW.subject, launch: CANDIDATE });
+const member = {
+  incarnation: NEW.subject.incarnation,
+  activation: 'act-new',
+  backend: { host: '127.0.0.1', port: 20_012 },
+};
+const plan = NEW.subject.plan;
+const old = launchOf(OLD, 'act-old', 11);
+const claim = {
+  schema: 'idunn.owner-claim/v1',
+  fleet: 'home',
+  target: 'app',
+  stateId: 'app-state',
+  highestEpoch: 5,
+} as const;
+const prepared = answered(
+  [
+    { kind: 'stage-route', plan, members: [member] },
+    { stage: 's', generation: 1 },
+  ],
+  [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
+  [{ kind: 'open-channel', handle: old.handle }, 'open'],
+  [{ kind: 'write-nonce', plan, nonce: 'n' }, 'written'],
+  [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
+  [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
+  [{ kind: 'write-claim', plan, claim }, 'written'],
+);
+const freeze = {
+  by: 'ops',
+  reason: 'audit',
+  since: '2026-01-01T00:00:00.000Z',
+  record: digestJson('f'),
+  clearedBy: 'idunn freeze clear app',
+};
+const step = (e: Partial<DeployEvidence>, record = warming) => decide(record, evidence({ answers: prepared, ...e }));
+/** What a refusal becomes once the last words were gathered. */
+const givenUp = (e: Partial<DeployEvidence>, record = warming) => {
+  const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
+  const decision = step(
+    { ...e, answers: { ...prepared, ...answered([autopsy, { log: [], presence: null }]) } },
+    record,
+  );
+  return decision.kind === 'persist' && decision.state.phase === 'aborting' ? decision.state.why.code : decision.kind;
+};
+
+test('the phase table has every phase once, in order, and reads the freeze at exactly two', () => {
+  assert.deepEqual(
+    PHASE_TABLE.map(({ phase }) => phase),
+    [...PHASES],
+  );
+  assert.deepEqual(
+    PHASE_TABLE.filter(({ freezeRead }) => freezeRead).map(({ phase }) => phase),
+    ['sealed', 'warming'],
+  );
+  const lastCancellable = PHASE_TABLE.findLastIndex(({ cancellable }) => cancellable);
+  assert.equal(PHASE_TABLE[lastCancellable]?.phase, 'warming');
+});
+
+test('the intent names the highest epoch of record, claim and row, plus one, and takes the target with it', () => {
+  const decision = step({});
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'incumbent-fenced');
+  assert.deepEqual(decision.state.passage.move, {
+    from: { epoch: 4, activation: 'act-old' },
+    to: { epoch: 5, activation: 'act-new' },
+  });
+  assert.deepEqual(decision.target, { takenBy: 'tx-1', highestEpoch: 5 });
+  assert.deepEqual(decision.freeze, { phase: 'warming', record: null, admittedAt: NOW });
+  const claimed = { kind: 'write-claim', plan, claim: { ...claim, highestEpoch: 91 } } as const;
+  const behind = step({
+    claim: seen({ ...claim, highestEpoch: 90 }),
+    answers: { ...prepared, ...answered([claimed, 'written']) },
+  });
+  assert.ok(behind.kind === 'persist' && behind.state.phase === 'incumbent-fenced');
+  assert.equal(behind.state.passage.move?.to.epoch, 91);
+});
+
+test('I8: a freeze holds before the intent and stops the clock; what was read is kept', () => {
+  const held = step({ freeze: seen(freeze) });
+  assert.ok(held.kind === 'persist' && held.state.phase === 'warming');
+  assert.equal(held.clock, 'freeze');
+  assert.deepEqual(held.freeze, { phase: 'warming', record: freeze.record, admittedAt: null });
+  const frozen = {
+    ...warming,
+    clock: { ...warming.clock, frozenSince: NOW },
+    freezes: [{ phase: 'warming', record: freeze.record, admittedAt: null }],
+  };
+  const waiting = step({ freeze: seen(freeze), now: laterBy(3_600_000) }, frozen);
+  assert.ok(waiting.kind === 'wait');
+  assert.deepEqual(
+    [waiting.what, waiting.remedy, waiting.untilMs],
+    ['the freeze of ops: audit', 'idunn freeze clear app', null],
+  );
+  const thawed = step({ now: laterBy(3_600_000) }, frozen);
+  assert.equal(thawed.kind === 'persist' ? thawed.clock : null, 'thaw');
+});
+
+test('I8, I10: a freeze that cannot be read holds', () => {
+  const decision = step({ freeze: unknown('permission denied') });
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'warming' && decision.clock === 'freeze');
+});
+
+test('I10: a candidate that cannot be seen is neither promoted nor given up', () => {
+  const slots = {
+    'act-old': alive(old),
+    'act-new': alive(CANDIDATE, { process: unknown('hidepid'), word: seen(word(NEW, 'act-new')) }),
+  };
+  assert.equal(step({ slots }).kind, 'wait');
+});
+
+test('I7: what a candidate does before the fence ends it alone', () => {
+  const slot = (more: Partial<DeployEvidence['slots'][string]>) => ({
+    'act-old': alive(old),
+    'act-new': alive(CANDIDATE, more),
+  });
+  const said = (more: Parameters<typeof word>[2]) => slot({ word: seen(word(NEW, 'act-new', more)) });
+  const present = { state: 'warming' as const, epoch: null, sequence: 1, observedAtMs: 0, fresh: true };
+  assert.equal(givenUp({ slots: slot({ process: absent }) }), 'candidate-exited');
+  assert.equal(givenUp({ slots: said({ present: { ...present, epoch: 1 } }) }), 'wrote-before-lease');
+  assert.equal(givenUp({ slots: said({ present: { ...present, state: 'active' } }) }), 'wrote-before-lease');
+  assert.equal(givenUp({ slots: said({ present: { ...present, state: 'failed' } }) }), 'candidate-failed');
+  assert.equal(
+    givenUp({ slots: said({ disagreements: [{ code: 'endpoint-mismatch', detail: 'port' }] }) }),
+    'endpoint-mismatch',
+  );
+  assert.equal(givenUp({ rows: seen(rows(5, 'act-new')) }), 'wrote-before-lease');
+  assert.equal(
+    givenUp({ marks: { reached: {}, firstWrites: { 'act-new': { epoch: 4, atMs: 1 } } } }),
+    'wrote-before-lease',
+  );
+});
+
+test('I5: a word about an earlier activation of the incarnation counts for nothing', () => {
+  const slots = { 'act-old': alive(old), 'act-new': alive(CANDIDATE, { word: seen(word(NEW, 'act-before')) }) };
+  assert.equal(step({ slots }).kind, 'wait');
+});
+
+test('I1: a row that names an activation nobody here issued is held', () => {
+  const decision = step({ rows: seen(rows(7, 'act-stranger')), holder: { issued: false, found: unknown('not read') } });
+  assert.match(decision.kind === 'wait' ? decision.what : '', /act-stranger, an activation that nobody here issued/);
+  const gone = step({ rows: seen(rows(7, 'act-spent')), holder: { issued: true, found: absent }, claim: seen(claim) });
+  assert.equal(gone.kind === 'act' ? gone.effect.kind : gone.kind, 'write-claim');
+});
+
+test('I2: what runs must be what was sealed', () => {
+  const launch = { step: 'minted', id: 'act-new', document: CANDIDATE.document } as const;
+  const record = transaction({ phase: 'candidate-started', subject: NEW.subject, launch });
+  const other = alive(CANDIDATE, { process: seen({ ...CANDIDATE.observed, executable: digestJson('other') }) });
+  assert.equal(givenUp({ slots: { 'act-new': other } }, record), 'executable-mismatch');
+  const same = step({ slots: { 'act-new': alive(CANDIDATE) } }, record);
+  assert.ok(same.kind === 'persist' && same.state.phase === 'activation-observed');
+});
+
+test('I6: a launch that cannot be looked for is never doubled', () => {
+  const launch = { step: 'minted', id: 'act-new', document: CANDIDATE.document } as const;
+  const record = transaction({ phase: 'candidate-started', subject: NEW.subject, launch });
+  assert.equal(step({ slots: { 'act-new': alive(CANDIDATE, { found: unknown('no /proc') }) } }, record).kind, 'wait');
+  const start = step({ slots: { 'act-new': alive(CANDIDATE, { found: absent }) } }, record);
+  assert.equal(start.kind === 'act' ? start.effect.kind : null, 'start');
+});
+
+test('after a reboot the activation is void and a new one is minted for the same release', () => {
+  const decision = step({ now: { ...NOW, bootId: 'boot-2' } });
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'activation-issued');
+  assert.deepEqual(decision.state.launch, { step: 'issued', id: 'act-fresh' });
+});
+
+test('F29: a wall clock that jumps ends no deadline, a monotonic one does', () => {
+  assert.equal(step({ now: { ...NOW, wallMs: NOW.wallMs + 3_600_000 } }).kind, 'persist');
+  assert.equal(givenUp({ now: laterBy(1_001) }), 'phase-deadline');
+});
