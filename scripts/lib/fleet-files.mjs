@@ -78,6 +78,8 @@ root = "${join(work, 'world')}"
 [workload]
 single_process = true
 
+[endpoint]
+
 [route]
 listen = { host = "127.0.0.1", port = ${ports.from} }
 

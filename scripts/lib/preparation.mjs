@@ -22,7 +22,10 @@ export function requireTools() {
 export function installDependencies() {
   if (!isInstalled()) {
     console.log('installing dependencies');
-    if (!runs('npm', ['ci', '--no-audit', '--no-fund']) && !runs('npm', ['install', '--no-audit', '--no-fund'])) {
+    if (
+      !runs('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']) &&
+      !runs('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+    ) {
       throw new Error('The dependencies could not be installed; look at the lines above and run npm ci by hand.');
     }
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { sign } from 'node:crypto';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { digestJson } from '../digest.ts';
-import { PAYLOAD_TYPE, signEnvelope } from './envelope.ts';
+import { PAYLOAD_TYPE, preAuthEncoding, signEnvelope } from './envelope.ts';
 import { freshSeed, publicKeyOf, signingKeyFromSeed, verificationKey } from './keys.ts';
 import { headerSchema, MAX_PAYLOAD_BYTES, openEnvelope, verifyEnvelope } from './open-envelope.ts';
 
@@ -96,4 +97,12 @@ test('each limit is held', () => {
   assert.equal(codeOf(long), 'envelope-too-large');
   const crowded = signEnvelope(note, [...both, ...both, ...both, ...both, first.signing]);
   assert.equal(codeOf(crowded), 'envelope-too-large');
+});
+
+test('a signed payload that is nested beyond reason is refused, never thrown', () => {
+  const bytes = Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  const sig = sign(null, preAuthEncoding(PAYLOAD_TYPE, bytes), first.signing.privateKey).toString('base64');
+  const signatures = [{ keyid: first.signing.keyId, sig }];
+  const envelope = { payloadType: PAYLOAD_TYPE, payload: bytes.toString('base64'), signatures };
+  assert.equal(codeOf(envelope, { keys: [first.verification] }), 'envelope-malformed');
 });

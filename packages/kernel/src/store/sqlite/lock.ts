@@ -26,7 +26,7 @@ export interface StoreLock {
  */
 export function takeLock(file: string, holder: Holder): StoreLock {
   createPrivateFile(file);
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   const committed = (statement: string, ...values: (number | string)[]): void => {
     database.prepare(statement).run(...values);
     database.exec('COMMIT');
@@ -52,15 +52,28 @@ export function takeLock(file: string, holder: Holder): StoreLock {
   }
 }
 
+/** How long an opener waits: for one that is just ending, and for a holder that is just writing its name. */
+const BUSY_TIMEOUT_MS = 250;
+
 const TABLES = `
   CREATE TABLE IF NOT EXISTS holder (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, since TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS store (since TEXT NOT NULL) STRICT;
 `;
 
 function locked(database: DatabaseSync): StoreFault {
-  const holder = holderOf(database);
+  const holder = nameOf(database);
   const by = holder === null ? 'another process' : `process ${holder.pid} since ${holder.since}`;
   return new StoreFault('store-locked', `The record store is in use by ${by}.`);
+}
+
+/** The holder's name, unless others keep even that from being read. */
+function nameOf(database: DatabaseSync): Holder | null {
+  try {
+    return holderOf(database);
+  } catch (error) {
+    if (isBusy(error)) return null;
+    throw error;
+  }
 }
 
 function holderOf(database: DatabaseSync): Holder | null {

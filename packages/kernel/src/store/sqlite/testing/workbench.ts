@@ -10,12 +10,16 @@ import { CONTRACT_KINDS } from '../../../testing/record-store-contract.ts';
 import type { Mutation } from '../../port.ts';
 import { openRecordStore, type SqliteRecordStore } from '../open.ts';
 
-/** A directory for one test. */
+const opened = new Set<SqliteRecordStore>();
+
+/** A directory for one test. Stores that a failing test left open are closed: their threads would keep the runner up. */
 export async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'idunn-store-'));
   try {
     await run(directory);
   } finally {
+    await Promise.allSettled([...opened].map((store) => store.close()));
+    opened.clear();
     await rm(directory, { recursive: true });
   }
 }
@@ -27,12 +31,16 @@ export const inSmallFileSystem = (sizeBytes: number, run: (directory: string) =>
     try {
       await run(directory);
     } finally {
-      await promisify(execFile)('umount', [directory]);
+      await promisify(execFile)('umount', ['--lazy', directory]);
     }
   });
 
-export const openStore = (directory: string, more: { maxBytes?: number } = {}): Promise<SqliteRecordStore> =>
-  openRecordStore({ file: join(directory, 'records.db'), kinds: CONTRACT_KINDS, clock: systemClock(), ...more });
+export async function openStore(directory: string, more: { maxBytes?: number } = {}): Promise<SqliteRecordStore> {
+  const file = join(directory, 'records.db');
+  const store = await openRecordStore({ file, kinds: CONTRACT_KINDS, clock: systemClock(), ...more });
+  opened.add(store);
+  return store;
+}
 
 /** A mutation that sets transaction `id` to `n`, whatever it is. */
 export const set = (id: string, n: number): Mutation => ({
