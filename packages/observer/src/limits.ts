@@ -16,5 +16,7 @@ export const TAKE_OVER_HURRIES = 25;
 /** Waits between two connections of a standby to the incumbent, in milliseconds. */
 export const DIAL_FROM_MS = 50;
 export const DIAL_TO_MS = 5_000;
+/** Most bytes of standings in one batch: with its signature and base64 it stays below the longest line. */
+export const MAX_BATCH_BYTES = 131_072;
 /** Statement sequences of one run of the observer; the next run begins above them. */
 export const SEQUENCES_PER_ERA = 2 ** 32;

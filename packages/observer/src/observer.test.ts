@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_LINE_BYTES } from '@idunn/readiness';
 import { audience, foreignKey, sampleWorkload } from '@idunn/readiness/testing';
 import { REFRESH_MS } from './limits.ts';
 import { FakeTime, openTold, signedLine, World } from './testing/world.ts';
@@ -244,4 +245,28 @@ test('a roster names every incarnation, the bare ones too, and ends', async () =
   assert.deepEqual(end.standings, [
     { incarnation: key, activation: null, present: null, ready: null, disagreements: [] },
   ]);
+});
+
+test('whatever the workloads claim, no line of a roster is longer than a line may be', async () => {
+  const world = await World.open();
+  const long = 'x'.repeat(190);
+  const claims = Array.from({ length: 64 }, (_, index) => ({ name: `${long}${index}`, schema: long }));
+  for (let index = 0; index < 150; index++) {
+    const hostile = sampleWorkload({ target: `${'t'.repeat(100)}${index}` });
+    await world.publish(hostile);
+    const lie = {
+      capabilities: claims,
+      stateSchema: long,
+      endpoint: { host: long, port: 1 },
+      target: 'y'.repeat(120),
+      pid: 1,
+    };
+    assert.equal(world.hear(hostile.line(1, lie)), 'accepted');
+  }
+  const lines = world.observer.roster();
+  assert.ok(lines.length > 2);
+  assert.ok(lines.every((line) => line.length - 1 <= MAX_LINE_BYTES));
+  const standings = lines.map(openTold).flatMap((told) => ('standings' in told ? told.standings : []));
+  assert.equal(standings.length, 150);
+  assert.ok(standings.every(({ disagreements }) => disagreements.length >= 5));
 });

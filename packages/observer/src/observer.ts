@@ -15,7 +15,6 @@ import {
   type IncarnationKey,
   type IncarnationRecord,
   isFresh,
-  MAX_BATCH,
   NO_TRAIL,
   type ObserverRequest,
   type PresenceTrail,
@@ -27,6 +26,7 @@ import {
 import type { Book } from './book/book.ts';
 import type { Trails } from './book/trails.ts';
 import { REFRESH_MS } from './limits.ts';
+import { pages } from './voice/pages.ts';
 import type { SignedLine, Voice } from './voice/voice.ts';
 
 /** A current activation and what was heard of it. */
@@ -314,9 +314,3 @@ export function createObserver(ports: ObserverPorts): Observer {
 /** What a change is measured by: all that was said but which presence said it. */
 const wordOf = ({ present, disagreements }: Correlated): string =>
   JSON.stringify([present?.activation, present?.state, present?.epoch, present?.fresh, disagreements]);
-
-function pages(standings: readonly Standing[]): Standing[][] {
-  const all: Standing[][] = [];
-  for (let from = 0; from < standings.length; from += MAX_BATCH) all.push(standings.slice(from, from + MAX_BATCH));
-  return all;
-}

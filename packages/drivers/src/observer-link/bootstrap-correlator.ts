@@ -20,6 +20,7 @@ import {
   decidePublication,
   type IncarnationKey,
   type IncarnationRecord,
+  incarnationKey,
   incarnationRecordSchema,
   type ObserverRequest,
   type Presence,
@@ -68,7 +69,9 @@ export async function createBootstrapCorrelator(options: BootstrapOptions): Prom
   const staleTimers = new Map<IncarnationKey, () => void>();
   const listeners: ((event: ObserverEvent) => void)[] = [];
   for (const { key, value } of await store.list(BOOTSTRAP_KIND.space, BOOTSTRAP_KIND.kind)) {
-    records.set(key.id as IncarnationKey, incarnationRecordSchema.parse(value));
+    const record = incarnationRecordSchema.parse(value);
+    const incarnation = incarnationKey(record.expected);
+    if (key.id === incarnation) records.set(incarnation, record);
   }
 
   function correlationOf(key: IncarnationKey, record: IncarnationRecord): Correlation {

@@ -11,6 +11,7 @@ import {
   decidePublication,
   type IncarnationKey,
   type IncarnationRecord,
+  incarnationKey,
   type ObserverRequest,
   type PublicationChange,
 } from '@idunn/readiness';
@@ -41,7 +42,10 @@ export async function openBook(store: RecordStore, audience: Header['audience'])
   const incarnations = new Map<IncarnationKey, IncarnationRecord>();
   const anchors = new Map<string, AnchorRecord>();
   for await (const { key, value } of everyRecord(store, 'incarnation')) {
-    incarnations.set(key.id as IncarnationKey, value as unknown as IncarnationRecord);
+    const record = value as unknown as IncarnationRecord;
+    const incarnation = incarnationKey(record.expected);
+    // Under a bare target, or under any key but its own, a record is none.
+    if (key.id === incarnation) incarnations.set(incarnation, record);
   }
   for await (const { key, value } of everyRecord(store, 'anchor')) {
     anchors.set(key.id, value as unknown as AnchorRecord);
