@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { canonicalJson } from '@idunn/kernel';
-import { checkGolden, goldenName } from '@idunn/kernel/testing';
-import { editedSinceRelease, goldenFiles, registeredKinds } from './lib/golden.ts';
+import { checkGolden } from '@idunn/kernel/testing';
+import { editedSinceRelease, registeredKinds } from './lib/golden.ts';
 import { ROOT, readRepository } from './lib/repository.ts';
 
 const repository = readRepository();
@@ -20,15 +19,16 @@ for (const { room, name, kinds, golden } of await registeredKinds(repository)) {
   }
 }
 
-test('a golden file is one line of canonical JSON under the name of its schema', () => {
-  const wrong = [...repository.rooms.keys()].flatMap((room) =>
-    goldenFiles(room).filter((file) => {
-      const text = readFileSync(join(ROOT, 'packages', room, 'golden', file), 'utf8');
-      const value = JSON.parse(text) as { schema?: string };
-      return goldenName(value.schema ?? '') !== file || `${canonicalJson(value)}\n` !== text;
-    }),
-  );
-  assert.deepEqual(wrong, []);
+test('a reader is held to its golden file: one that is missing, or comes out otherwise, is seen', () => {
+  const directory = new URL('../../packages/kernel/golden/', import.meta.url);
+  const as = (change: object) => ({
+    safeParse: (value: unknown) => ({ success: true as const, data: Object.assign({}, value, change) }),
+  });
+  checkGolden(directory, { 'idunn.key/v1': as({}) });
+  assert.throws(() => checkGolden(directory, { 'idunn.key/v1': as({ purpose: 'observer' }) }), /does not come out/);
+  assert.throws(() => checkGolden(directory, { 'idunn.key/v2': as({}) }), /no golden file/);
+  const never = { safeParse: () => ({ success: false as const, error: { message: 'no longer read' } }) };
+  assert.throws(() => checkGolden(directory, { 'idunn.key/v1': never }), /no longer read/);
 });
 
 test('no golden file was edited since it was released', () => {

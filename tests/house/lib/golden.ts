@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { RecordKind } from '@idunn/kernel';
@@ -44,9 +43,3 @@ export function editedSinceRelease(root: string): readonly string[] {
     ),
   );
 }
-
-/** Golden files by room: `packages/ROOM/golden/*.json`. */
-export const goldenFiles = (room: string): readonly string[] => {
-  const folder = join(ROOT, 'packages', room, 'golden');
-  return existsSync(folder) ? readdirSync(folder).toSorted() : [];
-};

@@ -1,2 +1,2 @@
-export { checkGolden, goldenName } from './golden.ts';
+export { checkGolden } from './golden.ts';
 export { CONTRACT_KINDS, type RecordStoreHarness, recordStoreContract } from './record-store-contract.ts';

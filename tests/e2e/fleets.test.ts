@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeFleet } from './lib/fleet.ts';
+import { json, type VersionAnswer } from './lib/world.ts';
+
+test('two fleets run side by side without touching one another', async (t) => {
+  const [one, two] = [await makeFleet(t), await makeFleet(t)];
+  await one.daemon();
+  await two.daemon();
+  const [first, second] = await Promise.all([one.up('ghostlight'), two.up('ghostlight')]);
+  assert.equal(first.code, 0, JSON.stringify(first.outcome));
+  assert.equal(second.code, 0, JSON.stringify(second.outcome));
+  await json(one.url, '/events', { id: 'only-here', text: 'one' });
+  assert.equal((await json<{ seq: number }>(two.url, '/head')).seq, 0);
+  const before = await json<VersionAnswer>(two.url, '/version');
+  await one.end();
+  assert.deepEqual(await json<VersionAnswer>(two.url, '/version'), before);
+  assert.equal((await two.up('ghostlight')).outcome.outcome, 'unchanged');
+});
+
+test('a second daemon on the same fleet is refused', async (t) => {
+  const fleet = await makeFleet(t);
+  const pid = await fleet.daemon();
+  const second = await fleet.idunn('daemon');
+  assert.equal(second.code, 3);
+  assert.match(second.err, /daemon-already-running/);
+  assert.equal(await fleet.daemon(), pid, 'and a detached one is the one that runs');
+});
+
+test('a fleet file with faults keeps the daemon from starting, with every fault shown', async (t) => {
+  const fleet = await makeFleet(t);
+  const { writeFile, readFile } = await import('node:fs/promises');
+  const file = `${fleet.directory}/fleet.toml`;
+  await writeFile(file, (await readFile(file, 'utf8')).replace('[ports]', 'colour = "green"\n[ports]'));
+  const ran = await fleet.idunn('daemon', '--detach');
+  assert.notEqual(ran.code, 0);
+  assert.match(ran.err, /fleet\.toml:\d+:\d+ .*\n +\d+ \| colour = "green"/);
+});
