@@ -192,6 +192,36 @@ test('targets are independent: a build that takes its time delays no other targe
   assert.equal(slow?.transaction?.phase, 'sealed');
 });
 
+test('dependents are built, and begin nothing that changes the graph before the observer is admitted', async () => {
+  const simulation = new Simulation({ ...CALM, seed: 5, observerTarget: 'other', shapes: SHAPES, deploys: [] });
+  simulation.begin();
+  const taken = await simulation.ask((engine) => engine.submit(up('op', refOf('good', 1))));
+  assert.ok(taken.ok);
+  await simulation.pass(30_000);
+  const waiting = await simulation.ask((engine) => engine.target('app'));
+  assert.equal(waiting?.transaction?.phase, 'sealed');
+  assert.equal(waiting?.transaction?.waitingOn?.what, 'the observer: it is not admitted yet');
+  assert.equal(simulation.world.projections.size, 0);
+  await deploy(simulation, up('first', refOf('good', 1), 'other'));
+  assert.equal((await simulation.resultOf(taken.value.transaction)).outcome, 'admitted');
+});
+
+test('I7: a candidate that fails leaves no trace on the incumbent, which never stops serving', async () => {
+  const simulation = fleet();
+  await deploy(simulation, up('op-1', refOf('good', 1)));
+  const before = await simulation.ask((engine) => engine.target('app'));
+  for (const [index, behaviour] of (
+    ['exits-at-start', 'never-warms', 'other-binary', 'claims-early'] as const
+  ).entries()) {
+    assert.equal((await deploy(simulation, up(`bad-${index}`, refOf(behaviour, 2)))).result.outcome, 'aborted');
+    await simulation.pass(200);
+    const after = await simulation.ask((engine) => engine.target('app'));
+    assert.deepEqual([after?.admitted, after?.lease, after?.route], [before?.admitted, before?.lease, before?.route]);
+    assert.equal(after?.incarnations.length, 1);
+    assert.equal([...simulation.world.projections.keys()].length, 1);
+  }
+});
+
 test('F2: no phase ends without having been named, and every wait has a remedy', async () => {
   const simulation = fleet();
   await deploy(simulation, up('op', refOf('good', 1)));

@@ -6,6 +6,8 @@ import type { TargetShape } from './world/sources.ts';
 /** What is done to the world, and when; everything else follows from the seed. */
 export interface Scenario {
   readonly seed: number;
+  /** The target that every other one waits for. */
+  readonly observerTarget?: string;
   readonly shapes: Readonly<Record<string, TargetShape>>;
   readonly deploys: readonly {
     readonly target: string;

@@ -223,7 +223,7 @@ export class Simulation {
     const options = {
       fleet: 'simulated',
       machine: 'local',
-      observerTarget: null,
+      observerTarget: this.#scenario.observerTarget ?? null,
       targets: () => Object.keys(this.#scenario.shapes),
       onFault: (fault: unknown) => this.#faults.push(fault),
     };

@@ -3,7 +3,7 @@ import { type Body, type Launch, launchOf, type Subject } from '../records/body.
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { act, conclude, type Decision, enter, persist, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
+import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
 
 /** A stop that ends with an observed exit (F15). `proven`: nothing less than the whole tree seen gone will do. */
 export function endProcess(
@@ -64,6 +64,8 @@ function retractExpected(e: DeployEvidence, subject: Subject, stays: Body | null
     return tolerate(e, { kind: 'withdraw-expected', incarnation: subject.incarnation }, { what }, then);
   }
   const { document, observed } = stays;
+  // Nobody puts back an activation whose process is gone: Expected stands alone until the next launch.
+  if (slotOf(e, document.activation).process.kind === 'absent') return then();
   return tolerate(
     e,
     { kind: 'publish-activation', document, observed },

@@ -21,6 +21,8 @@ import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
 const STEPS_PER_WAKE = 256;
 /** How long a reading before the handover counts as fresh. */
 const FRESH_MS = 100;
+/** First writes that an actor remembers; only those of the handover at hand are looked at. */
+const FIRST_WRITES_LIMIT = 32;
 /** Wait after the store could not be read or written. */
 const STORE_PAUSE_MS = 500;
 
@@ -33,7 +35,7 @@ export class TargetActor {
   readonly #core: EngineCore;
   record: Held<TargetRecord> | null = null;
   readonly lanes = new Map<string, Lane>();
-  readonly firstWrites: Record<string, { epoch: number; atMs: number }> = {};
+  readonly #firstWrites = new Map<string, { readonly epoch: number; readonly atMs: number }>();
   readonly incidents = new Map<string, { readonly code: Code; readonly detail: string; readonly since: Moment }>();
   #stale = true;
   #awake = false;
@@ -63,6 +65,14 @@ export class TargetActor {
   doubt(): void {
     for (const lane of this.lanes.values()) lane.doubt();
     this.wake();
+  }
+
+  /** The first write under an epoch, as the program signed it. */
+  wrote(activation: string, first: { readonly epoch: number; readonly atMs: number }): void {
+    this.#firstWrites.delete(activation);
+    this.#firstWrites.set(activation, first);
+    const oldest = this.#firstWrites.keys().next();
+    if (this.#firstWrites.size > FIRST_WRITES_LIMIT && oldest.done !== true) this.#firstWrites.delete(oldest.value);
   }
 
   /** Resolves when the step at hand has ended. */
@@ -201,7 +211,7 @@ export class TargetActor {
       plans: shelf.plans,
       incarnations: shelf.incarnations,
       answers: Object.fromEntries(lane.answers),
-      marks: lane.marks({ ...this.firstWrites }),
+      marks: lane.marks(Object.fromEntries(this.#firstWrites)),
       running: lane.running?.key ?? null,
       slots: words(context, lane, target, readings),
     };

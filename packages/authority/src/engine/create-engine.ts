@@ -105,7 +105,7 @@ export function createEngine(
     const actor = actors.get(event.target);
     if (actor === undefined) return;
     if (event.kind === 'first-write') {
-      actor.firstWrites[event.activation] = { epoch: event.epoch, atMs: event.atMs };
+      actor.wrote(event.activation, { epoch: event.epoch, atMs: event.atMs });
     }
     if (event.kind === 'closed') {
       for (const lane of actor.lanes.values()) lane.forgetChannel(event.activation);

@@ -44,7 +44,8 @@ export const NOTHING_READ: Readings = {
 export function readingsOf(tx: TransactionRecord): { readonly reads: readonly Reading[]; readonly each: boolean } {
   const { phase } = tx.state;
   if (phase === 'returning') return { reads: phaseRow('incumbent-fenced').reads, each: false };
-  if (phase === 'queued' || phase === 'aborting') return { reads: [], each: true };
+  if (phase === 'queued') return { reads: [], each: true };
+  if (phase === 'aborting') return { reads: ['predecessor'], each: true };
   const row = phaseRow(phase);
   return { reads: row.reads, each: row.read === 'always' };
 }
