@@ -79,7 +79,7 @@ test('I5: no proof without the activation’s key, this challenge, this process,
     (peer) => forge(peer, { header: { subject: 'act-other' } }),
   ];
   for (const change of wrong) {
-    const peer = new Peer(t);
+    const peer = new Peer(t, { answerWithinMs: 30 });
     change(peer);
     await peer.listen();
     assert.equal(codeOf(await peer.driver.open(peer.handle())), 'channel-proof-failed');
@@ -142,9 +142,9 @@ test('I5: a presence that was heard on one connection is not heard again on the 
 
 test('commands are answered: echo, relinquish, withdraw, grant, and the first write is told', async (t) => {
   const peer = await opened(new Peer(t));
-  assert.deepEqual(await peer.driver.echo(peer.activation, 'n1', 1_000), { kind: 'seen', value: { db: 'n1' } });
+  assert.deepEqual(await peer.driver.echo(peer.activation, 'n1', 20_000), { kind: 'seen', value: { db: 'n1' } });
   const request = { requestId: 'rq-1', epoch: 3, termMs: 500 };
-  assert.deepEqual(await peer.driver.relinquish(peer.activation, request, 1_000), {
+  assert.deepEqual(await peer.driver.relinquish(peer.activation, request, 20_000), {
     kind: 'relinquished',
     lastWriteAtMs: 12.5,
   });
@@ -166,7 +166,7 @@ test('commands are answered: echo, relinquish, withdraw, grant, and the first wr
 });
 
 test('I10: silence is silence: no echo, no relinquishment, no delivery', async (t) => {
-  const peer = await opened(new Peer(t));
+  const peer = await opened(new Peer(t, { answerWithinMs: 600 }));
   for (const command of ['echo', 'relinquish', 'withdraw', 'grant']) peer.answers[command] = () => null;
   assert.equal((await peer.driver.echo(peer.activation, 'n', 5)).kind, 'unknown');
   assert.equal(

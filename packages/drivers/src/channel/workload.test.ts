@@ -59,6 +59,8 @@ class Stage {
       clock: options.clock,
       timers: options.timers,
       ids: randomIds,
+      openWithinMs: 20_000,
+      answerWithinMs: 20_000,
     });
     this.channel.subscribe((event) => this.events.push(event));
     t.after(async () => {
@@ -83,7 +85,7 @@ class Stage {
 
   swap(from: { epoch: number; activation: string | null }, to: WorkloadHandle) {
     const next = { epoch: from.epoch + 1, activation: to.activation, release: null, stateSchema: 'v1' };
-    return this.lease.swap(this.state, { from, to: next, deadlineMs: 5_000 });
+    return this.lease.swap(this.state, { from, to: next, deadlineMs: 20_000 });
   }
 
   when(fits: (event: ChannelEvent) => boolean): Promise<void> {
@@ -116,10 +118,10 @@ test('I1: two real programs hand the lease over, and one after the other writes'
   const candidate = await stage.warm();
   await stage.lease.writeNonce(stage.state, 'n1');
   for (const { activation } of [incumbent, candidate]) {
-    assert.deepEqual(await stage.channel.echo(activation, 'n1', 1_000), { kind: 'seen', value: { db: 'n1' } });
+    assert.deepEqual(await stage.channel.echo(activation, 'n1', 20_000), { kind: 'seen', value: { db: 'n1' } });
   }
   const request = { requestId: 'rq-1', epoch: 1, termMs: 5_000 };
-  const relinquished = await stage.channel.relinquish(incumbent.activation, request, 1_000);
+  const relinquished = await stage.channel.relinquish(incumbent.activation, request, 20_000);
   assert.ok(relinquished.kind === 'relinquished' && relinquished.lastWriteAtMs !== null);
   const from = { epoch: 1, activation: incumbent.activation };
   assert.equal((await stage.swap(from, candidate)).kind, 'swapped');
@@ -130,7 +132,7 @@ test('I1: two real programs hand the lease over, and one after the other writes'
   const turn = writers.indexOf(candidate.identity.pid);
   assert.ok(turn > 0);
   assert.ok(writers.slice(turn).every((pid) => pid === candidate.identity.pid));
-  assert.deepEqual(await stage.bench.driver.stop(incumbent, 5_000), {
+  assert.deepEqual(await stage.bench.driver.stop(incumbent, 20_000), {
     kind: 'gone',
     proof: 'tree-empty',
     forced: false,
@@ -145,7 +147,7 @@ test('a handover that is withdrawn leaves the incumbent writing', async (t) => {
   await stage.swap({ epoch: 0, activation: null }, incumbent);
   await stage.grant(incumbent, 1);
   const request = { requestId: 'rq-1', epoch: 1, termMs: 60_000 };
-  assert.equal((await stage.channel.relinquish(incumbent.activation, request, 1_000)).kind, 'relinquished');
+  assert.equal((await stage.channel.relinquish(incumbent.activation, request, 20_000)).kind, 'relinquished');
   const before = stage.writers().length;
   assert.equal(stage.writers().length, before);
   await stage.channel.withdraw(incumbent.activation, 'rq-1');

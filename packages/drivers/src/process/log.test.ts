@@ -21,7 +21,7 @@ test('F30: a printed secret is in no tail, and leaves the log when the activatio
   for (const file of ['cmdline', 'environ']) {
     assert.doesNotMatch(readFileSync(`/proc/${handle.identity.pid}/${file}`, 'utf8'), /hunter2/);
   }
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   await bench.driver.retire('game', handle.activation);
   assert.match(readFileSync(log, 'utf8'), /token=\[secret token\]/);
   assert.doesNotMatch(readFileSync(log, 'utf8'), /hunter2/);
@@ -42,7 +42,7 @@ test('a busy log is kept within its size and its number of files', async (t) => 
   const log = bench.driver.logPath('game', handle.activation);
   bench.driver.watch(handle);
   await logged(`${log}.2`, /./);
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   assert.throws(() => statSync(`${log}.3`), /ENOENT/);
   assert.match(readFileSync(log, 'utf8') + readFileSync(`${log}.1`, 'utf8'), /y\n$/m);
 });

@@ -16,7 +16,7 @@ for (const controlGroups of ['when-available', 'never'] as const) {
     assert.deepEqual(must(first), must(second));
     const third = must(await bench.driver.start(request));
     assert.deepEqual(third, must(first));
-    await bench.driver.stop(third, 1_000);
+    await bench.driver.stop(third, 20_000);
     const again = codeOf(await bench.driver.start(request));
     assert.equal(again, controlGroups === 'never' ? 'activation-start-unknown' : 'activation-spent');
   });
@@ -32,7 +32,7 @@ for (const controlGroups of ['when-available', 'never'] as const) {
     const found = await later.driver.find('game', activation.activation);
     assert.deepEqual(found, { kind: 'seen', value: first });
     assert.deepEqual(must(await later.driver.start(request)), first);
-    await bench.driver.stop(first, 1_000);
+    await bench.driver.stop(first, 20_000);
   });
 }
 
@@ -41,15 +41,15 @@ test('I10: find is absent before the start and after the end, and unknown when n
   const activation = await bench.mint(bench.sleep());
   assert.equal((await bench.driver.find('game', activation.activation)).kind, 'absent');
   const handle = await bench.start(bench.sleep());
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   assert.equal((await bench.driver.find('game', handle.activation)).kind, 'absent');
 
   const plain = new Bench(t, { controlGroups: 'never' });
   const lone = await plain.start(plain.sleep({ singleProcess: true }));
-  await plain.driver.stop(lone, 1_000);
+  await plain.driver.stop(lone, 20_000);
   assert.equal((await plain.driver.find('game', lone.activation)).kind, 'absent');
   const other = await plain.start(plain.sleep());
-  await plain.driver.stop(other, 1_000);
+  await plain.driver.stop(other, 20_000);
   assert.equal((await plain.driver.find('game', other.activation)).kind, 'unknown');
   assert.equal((await plain.driver.find('game', 'act-never-minted')).kind, 'unknown');
 });
@@ -75,7 +75,7 @@ test('I2: what runs is observed: executable, argv and the packaged entry', async
   assert.equal(observed.value.entry?.digest, digestBytes(readFileSync(bench.file('polite.mjs'))));
   const foreign = await bench.driver.observe(handle, digestBytes('another release'));
   assert.equal(foreign.kind, 'unknown');
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   assert.deepEqual(await bench.driver.observe(handle, RELEASE), { kind: 'absent' });
 });
 
@@ -83,10 +83,10 @@ test('F12: a recycled process id is another process: not observed, not signalled
   const bench = new Bench(t, { controlGroups: 'never' });
   const bystander = await bench.start(bench.sleep());
   const handle = await bench.start(bench.sleep({ singleProcess: true }));
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   const recycled = { ...handle, identity: { ...handle.identity, pid: bystander.identity.pid } };
   assert.deepEqual(await bench.driver.observe(recycled, RELEASE), { kind: 'absent' });
-  assert.deepEqual(await bench.driver.stop(recycled, 1_000), { kind: 'gone', proof: 'single-process', forced: false });
+  assert.deepEqual(await bench.driver.stop(recycled, 20_000), { kind: 'gone', proof: 'single-process', forced: false });
   assert.equal((await bench.driver.observe(bystander, RELEASE)).kind, 'seen');
 });
 

@@ -30,7 +30,7 @@ test('F15: a descendant that outlives the program is found, and ended, by the tr
   const found = await bench.driver.find('game', handle.activation);
   assert.equal(found.kind, 'seen');
   assert.equal((await bench.driver.observe(handle, RELEASE)).kind, 'absent');
-  assert.equal((await bench.driver.stop(handle, 1_000)).kind, 'gone');
+  assert.equal((await bench.driver.stop(handle, 20_000)).kind, 'gone');
   assert.equal((await bench.driver.find('game', handle.activation)).kind, 'absent');
 });
 
@@ -41,7 +41,7 @@ test('F25: a program that ends at once is not waited for', async (t) => {
     const before = performance.now();
     const answer = await bench.driver.stop(handle, 60_000);
     assert.equal(answer.kind, 'gone');
-    assert.ok(performance.now() - before < 1_000);
+    assert.ok(performance.now() - before < 10_000);
   }
 });
 

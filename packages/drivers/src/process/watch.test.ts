@@ -7,19 +7,17 @@ import { Bench } from './testing/bench.ts';
 
 const kill = (pid: number): void => void process.kill(pid, 'SIGKILL');
 
-test('a death is told once, at once', async (t) => {
-  const bench = new Bench(t);
+test('a death is told once, by its event', async (t) => {
+  const bench = new Bench(t, { repairMs: 1e6 });
   const handle = await bench.start(bench.sleep());
   bench.driver.watch(handle);
   bench.driver.watch(handle);
-  const before = performance.now();
   kill(handle.identity.pid);
   assert.deepEqual(await bench.death(handle.activation), {
     kind: 'died',
     target: 'game',
     activation: handle.activation,
   });
-  assert.ok(performance.now() - before < 500);
   await bench.driver.stop(handle, 0);
   assert.equal(bench.events.length, 1);
 });
@@ -37,7 +35,7 @@ test('a death is told by the pipe alone to a daemon that is not the parent', asy
 test('a death while no daemon watched is told as soon as one watches', async (t) => {
   const bench = new Bench(t);
   const handle = await bench.start(bench.sleep());
-  await bench.driver.stop(handle, 1_000);
+  await bench.driver.stop(handle, 20_000);
   const later = new Bench(t, { ...bench.options, repairMs: 1e6 });
   const told = later.death(handle.activation);
   later.driver.watch(handle);
@@ -72,7 +70,7 @@ test('I6: a process outlives the daemon that started it, and its death reaches t
   bench.driver.watch(handle);
   assert.equal((await bench.driver.observe(handle, digestBytes('a release'))).kind, 'seen');
   const told = bench.death(activation.activation);
-  assert.equal((await bench.driver.stop(handle, 1_000)).kind, 'gone');
+  assert.equal((await bench.driver.stop(handle, 20_000)).kind, 'gone');
   await told;
 });
 

@@ -62,7 +62,7 @@ async function passAround(yard: Yard, stores: readonly string[], swaps: number):
 
 test('I1: one store passed around between hammering processes is never written under an old epoch', async (t) => {
   const yard = new Yard(t);
-  const spans = await passAround(yard, ['app.db'], 60);
+  const spans = await passAround(yard, ['app.db'], 40);
   t.diagnostic(
     `swap under three tight writers: median ${median(spans).toFixed(2)} ms, max ${Math.max(...spans).toFixed(2)} ms`,
   );

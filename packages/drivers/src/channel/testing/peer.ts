@@ -80,8 +80,8 @@ export class Peer {
       timers: systemTimers,
       ids: randomIds,
       log: (text) => this.dropped.push(text),
-      openWithinMs: 2_000,
-      answerWithinMs: 50,
+      openWithinMs: 20_000,
+      answerWithinMs: 20_000,
       ...more,
     });
     this.driver.subscribe((event) => this.events.push(event));
@@ -134,7 +134,7 @@ export class Peer {
 
   /** Resolves when the program's own messages so far were read: an echo comes after them. */
   async settled(): Promise<void> {
-    await this.driver.echo(this.activation, 'settled', 1_000);
+    await this.driver.echo(this.activation, 'settled', 20_000);
   }
 
   word(type: string, fields: JsonObject, more: Word = {}): void {

@@ -107,7 +107,7 @@ export class Writer extends Program {
 }
 
 /** A swap from one holder and epoch to another's next. */
-export const move = (from: SwapRequest['from'], activation: string | null, deadlineMs = 5_000): SwapRequest => ({
+export const move = (from: SwapRequest['from'], activation: string | null, deadlineMs = 20_000): SwapRequest => ({
   from,
   to: { epoch: from.epoch + 1, activation, release: null, stateSchema: 'v1' },
   deadlineMs,
