@@ -43,7 +43,7 @@ export const SUITES = [
     name: 'simulate',
     budgetS: 120,
     when: 'packages/simulator/src/main.ts',
-    programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts']],
+    programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts', '--seeds', '300']],
   },
   { name: 'end-to-end', budgetS: 300, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
   { name: 'proofs', budgetS: 300, when: 'proofs/run.ts', proofs: true },

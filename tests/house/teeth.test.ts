@@ -85,6 +85,7 @@ const planted: readonly (readonly [rule: string, what: string, changes: Readonly
   ['wall-clock', 'inside a template', { [kernel]: 'export const a = `${{ b: `${Date.now()}` }.b}`;\n' }],
   ['random', 'Math.random', { [kernel]: 'export const a = Math.random();\n' }],
   ['timers', 'setTimeout', { [kernel]: 'setTimeout(() => {}, 1);\n' }],
+  ['timers', 'of the global object', { [kernel]: 'globalThis.setTimeout(() => {}, 1);\n' }],
   ['timers', 'by import', { [kernel]: "import { setInterval } from 'node:timers';\n" }],
   ['environment', 'process.env', { [kernel]: 'export const a = process.env["HOME"];\n' }],
   ['shell', 'exec', { [kernel]: "import { exec } from 'node:child_process';\n" }],
@@ -137,6 +138,7 @@ const innocent: readonly (readonly [what: string, code: string])[] = [
   ['an import in a comment', "// import { r } from '@idunn/release';\nexport const a = 1;\n"],
   ['an import in a string', 'export const a = "import { r } from \'@idunn/release\'";\n'],
   ['reading a file', "import { open, readFile } from 'node:fs/promises';\nexport const a = await open('b', 'r');\n"],
+  ['a socket’s own timeout', 'export const a = (socket) => socket.setTimeout(1);\n'],
   ['the word any', 'export const a = { any: 1 };\n/** any of them */\nexport const b = a.any;\n'],
   ['division', 'export const a = 4 / 2; const b = "Date.now" + 1 / 2;\n'],
 ];
@@ -151,6 +153,20 @@ test('a program that is started by its file is alive', () => {
   const changes = {
     [kernel]: "export const a = new URL('./thread.ts', import.meta.url);\n",
     'packages/kernel/src/thread.ts': 'export const thread = 1;\n',
+  };
+  assert.deepEqual(everyFault(house(changes)), []);
+});
+
+test('a program that a script or an installation starts is alive', () => {
+  const changes = {
+    'package.json': JSON.stringify({
+      name: 'root',
+      devDependencies: { 'fast-check': '4.0.0' },
+      scripts: { main: 'node packages/kernel/src/main.ts' },
+    }),
+    'packages/kernel/src/main.ts': 'export const main = 1;\n',
+    [kernel]: "export const a = 'node_modules/@idunn/kernel/dist/other.js';\n",
+    'packages/kernel/src/other.ts': 'export const other = 1;\n',
   };
   assert.deepEqual(everyFault(house(changes)), []);
 });

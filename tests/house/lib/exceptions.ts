@@ -6,6 +6,12 @@ export interface Exception {
 }
 
 const kernel = 'packages/kernel/src';
+const cli = 'packages/cli/src';
+const client = 'packages/client/src';
+const daemon = 'packages/daemon/src';
+const observer = 'packages/observer/src';
+const release = 'packages/release/src';
+const simulator = 'packages/simulator/src';
 const workload = 'packages/workload/src';
 const drivers = 'packages/drivers/src';
 
@@ -34,4 +40,61 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: 'write',
     because: 'creates stores for the owner of their root',
   },
+  { path: `${cli}/edge/daemon-process.ts`, rule: 'write', because: 'opens the log of the daemon that it starts' },
+  { path: `${cli}/edge/environment.ts`, rule: 'environment', because: 'is the environment of the command' },
+  { path: `${cli}/edge/environment.ts`, rule: 'timers', because: 'is the timers of the command' },
+  { path: `${cli}/edge/environment.ts`, rule: 'wall-clock', because: 'is the clock of the command' },
+  {
+    path: `${client}/transport/pause.ts`,
+    rule: 'timers',
+    because: 'is the wait between two attempts to reach the daemon',
+  },
+  { path: `${daemon}/freeze/freeze-files.ts`, rule: 'write', because: 'makes the directory of the freeze records' },
+  { path: `${daemon}/ground.ts`, rule: 'write', because: 'makes the directories of the fleet' },
+  { path: `${daemon}/keys/keyring.ts`, rule: 'write', because: 'makes the directory of the keys' },
+  { path: `${daemon}/main.ts`, rule: 'environment', because: 'is the program of the daemon' },
+  { path: `${daemon}/main.ts`, rule: 'write', because: 'says its last words before it ends' },
+  { path: `${daemon}/observer/installed-program.ts`, rule: 'write', because: 'installs the bytes of the observer' },
+  {
+    path: `${daemon}/observer/installed-program.ts`,
+    rule: 'recursive-delete',
+    because: 'removes its own unfinished draft',
+  },
+  {
+    path: `${daemon}/sockets.ts`,
+    rule: 'write',
+    because: 'gives the daemon’s sockets their mode, and removes dead ones',
+  },
+  { path: `${drivers}/git/checkout.ts`, rule: 'write', because: 'copies a tree into a stage' },
+  { path: `${drivers}/git/source.ts`, rule: 'write', because: 'makes the directory of the fetched objects' },
+  {
+    path: `${drivers}/router/control/server.ts`,
+    rule: 'write',
+    because: 'gives the control socket its mode, and removes a dead one',
+  },
+  { path: `${drivers}/router/driver/start.ts`, rule: 'write', because: 'opens the log of the router that it starts' },
+  { path: `${drivers}/router/log.ts`, rule: 'write', because: 'keeps the router’s log' },
+  { path: `${drivers}/router/main.ts`, rule: 'write', because: 'says its last words before it ends' },
+  { path: `${drivers}/router/state/keeper.ts`, rule: 'write', because: 'keeps the router’s lock' },
+  { path: `${drivers}/router/state/replace-file.ts`, rule: 'write', because: 'replaces the router’s state atomically' },
+  { path: `${drivers}/runner/output.ts`, rule: 'write', because: 'keeps the output of steps' },
+  { path: `${observer}/edge/directories.ts`, rule: 'write', because: 'makes the observer’s directories' },
+  {
+    path: `${observer}/edge/sockets.ts`,
+    rule: 'write',
+    because: 'gives the observer’s sockets their mode, and removes dead ones',
+  },
+  { path: `${observer}/edge/sqlite-trails.ts`, rule: 'write', because: 'keeps the trails beside the observer’s store' },
+  { path: `${observer}/main.ts`, rule: 'environment', because: 'is the program of the observer' },
+  { path: `${release}/adapters/files.ts`, rule: 'write', because: 'writes durably and removes trees' },
+  {
+    path: `${release}/adapters/files.ts`,
+    rule: 'recursive-delete',
+    because: 'removes stages and releases by their whole tree',
+  },
+  { path: `${release}/adapters/https-inputs.ts`, rule: 'write', because: 'keeps fetched inputs' },
+  { path: `${release}/adapters/installed-source.ts`, rule: 'write', because: 'copies installed bytes into a stage' },
+  { path: `${release}/adapters/release-store.ts`, rule: 'write', because: 'installs sealed releases' },
+  { path: `${release}/adapters/stages.ts`, rule: 'write', because: 'makes and removes stages' },
+  { path: `${simulator}/main.ts`, rule: 'wall-clock', because: 'measures the speed of the simulation' },
 ];

@@ -47,6 +47,7 @@ export const ROOMS: Readonly<
 /** Packages whose programs a room starts: named in its manifest and resolved, never imported. */
 export const STARTS: Readonly<Record<string, readonly string[]>> = {
   cli: ['@idunn/daemon'],
+  daemon: ['@idunn/observer'],
 };
 
 const SCOPE = '@idunn/';
@@ -139,7 +140,7 @@ export function manifestFaults(repository: Repository): readonly Fault[] {
     return [
       ...[...imported].filter((name) => !(name in named)).map((name) => fault(`${name} is imported and not named`)),
       ...Object.keys(named)
-        .filter((name) => !imported.has(name))
+        .filter((name) => !imported.has(name) && !(STARTS[room] ?? []).includes(name))
         .map((name) => fault(`${name} is named and not imported`)),
       ...Object.entries(named)
         .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
@@ -159,7 +160,7 @@ export function cycleFaults(repository: Repository): readonly Fault[] {
     between.set(file.room ?? '', rooms);
     for (const { specifier } of file.imports.filter(({ how }) => how !== 'resolve')) {
       const name = packageOf(specifier);
-      if (name?.startsWith(SCOPE) === true) rooms.add(roomOf(name));
+      if (name?.startsWith(SCOPE) === true && roomOf(name) !== file.room) rooms.add(roomOf(name));
       else if (specifier.startsWith('.')) within.get(file.path)?.add(resolveRelative(file.path, specifier));
     }
   }

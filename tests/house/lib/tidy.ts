@@ -36,7 +36,11 @@ export const BANS: readonly Ban[] = [
     rule: 'timers',
     where: 'product',
     of: 'code',
-    pattern: /\b(?:setTimeout|setInterval)\b/g,
+    // A socket's own setTimeout is the kernel's patience with a peer, not a timer of ours.
+    pattern: anyOf(
+      /(?<!\.\s*)\b(?:setTimeout|setInterval)\b/,
+      /\b(?:globalThis|global|timers)\s*\.\s*(?:setTimeout|setInterval)\b/,
+    ),
     instead: 'take Timers',
   },
   {
