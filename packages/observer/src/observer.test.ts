@@ -70,6 +70,26 @@ test('I5: a presence of another fleet, machine, earlier launch or earlier sequen
   assert.deepEqual(world.news(), []);
 });
 
+test('I7: when a candidate of the same build is given up, the incumbent is Ready again without a new word', async () => {
+  const world = await published();
+  world.hear(ghost.line(3));
+  const candidate = sampleWorkload({ target: 'ghostlight', freshnessMs: 5_000, launch: 2 });
+  const { activation, observed } = candidate;
+  await world.request({ kind: 'publish-activation', activation, observed });
+  world.hear(candidate.line(1, { state: 'failed' }));
+  await world.request({ kind: 'demote', incarnation: ghost.key, activation: activation.activation });
+  world.news();
+  await world.request({ kind: 'publish-activation', activation: ghost.activation, observed: ghost.observed });
+  assert.deepEqual(world.news(), [
+    { kind: 'present', state: 'active', fresh: true, codes: [] },
+    { kind: 'ready', epoch: 1, sequence: 3 },
+  ]);
+  assert.equal(world.hear(ghost.line(3)), 'presence-replayed');
+  assert.deepEqual([...world.trails.keys()], [ghost.activation.activation]);
+  await world.request({ kind: 'withdraw', incarnation: ghost.key });
+  assert.deepEqual([...world.trails.keys()], []);
+});
+
 test('I5: an observer that was killed refuses the replay still, and takes the next presence', async () => {
   const killed = await published();
   killed.hear(ghost.line(7));

@@ -15,6 +15,7 @@ import {
   type IncarnationKey,
   type IncarnationRecord,
   isFresh,
+  livingActivations,
   NO_TRAIL,
   type ObserverRequest,
   type PresenceTrail,
@@ -84,6 +85,8 @@ export function createObserver(ports: ObserverPorts): Observer {
   const { clock, timers, audience, book, trails, voice } = ports;
   const byActivation = new Map<string, Heard>();
   const byKey = new Map<IncarnationKey, Heard>();
+  /** The newest words of activations that were replaced. */
+  const parked = new Map<string, Heard['newest']>();
   const refreshed = new Set<IncarnationKey>();
   let cancelRefresh: (() => void) | null = null;
   let activated: (activation: string) => void = () => undefined;
@@ -109,11 +112,12 @@ export function createObserver(ports: ObserverPorts): Observer {
       activationKey: verificationKey(publicKey),
       signer: verificationKey(signer.publicKey),
       trail: trails.read(activation) ?? NO_TRAIL,
-      newest: null,
+      newest: parked.get(activation) ?? null,
       told: null,
       ready: null,
       staleTimer: null,
     };
+    parked.delete(activation);
     byKey.set(key, heard);
     byActivation.set(activation, heard);
   }
@@ -123,14 +127,24 @@ export function createObserver(ports: ObserverPorts): Observer {
     return book.anchor(expected.target)?.keys.find(({ keyId }) => keyId === expected.signer);
   }
 
-  /** What is told again after this stands without presence; the trail goes only with the activation itself. */
-  function drop(heard: Heard, stillCurrent: boolean): void {
+  /** An activation that made room may return: what it said last waits for it, and its trail stays. */
+  function drop(heard: Heard, signerIsGone: boolean): void {
     heard.staleTimer?.();
     byKey.delete(heard.key);
     byActivation.delete(heard.activation);
     refreshed.delete(heard.key);
-    if (stillCurrent) refresh(heard.key);
-    else trails.forget(heard.activation);
+    if (signerIsGone) refresh(heard.key);
+    else if (heard.newest !== null) parked.set(heard.activation, heard.newest);
+  }
+
+  /** The activations that can never be current again take their trails with them. */
+  function forget(key: IncarnationKey, livingBefore: readonly string[]): void {
+    const living = livingActivations(book.incarnation(key));
+    for (const activation of livingBefore) {
+      if (living.includes(activation)) continue;
+      parked.delete(activation);
+      trails.forget(activation);
+    }
   }
 
   /** Correlates one incarnation anew, and pushes what changed. */
@@ -250,6 +264,7 @@ export function createObserver(ports: ObserverPorts): Observer {
     const heard = byKey.get(key);
     if (heard === undefined) return;
     if (heard.newest !== null) settle(heard);
+    watchFreshness(heard);
     activated(heard.activation);
   }
 
@@ -283,6 +298,8 @@ export function createObserver(ports: ObserverPorts): Observer {
         const reason = `Request ${header.sequence} came after ${book.requestSequence}.`;
         return reply(refusal('request-replayed', reason));
       }
+      const about = incarnationOf(request);
+      const livingBefore = about === null ? [] : livingActivations(book.incarnation(about));
       const { outcome, durable } = book.carryOut(request, header.sequence);
       const touched = outcome.ok ? keysOf(outcome.value) : [];
       // Taken away at once, given only once it is durable.
@@ -290,6 +307,7 @@ export function createObserver(ports: ObserverPorts): Observer {
       void conclude(durable, () => {
         reply(outcome.ok ? null : outcome.refusal);
         touched.forEach(takeUp);
+        if (about !== null) forget(about, livingBefore);
       });
     },
 
@@ -314,3 +332,16 @@ export function createObserver(ports: ObserverPorts): Observer {
 /** What a change is measured by: all that was said but which presence said it. */
 const wordOf = ({ present, disagreements }: Correlated): string =>
   JSON.stringify([present?.activation, present?.state, present?.epoch, present?.fresh, disagreements]);
+
+function incarnationOf(request: ObserverRequest): IncarnationKey | null {
+  switch (request.kind) {
+    case 'anchor':
+      return null;
+    case 'publish-activation':
+      return request.activation.incarnation;
+    case 'publish-expected':
+    case 'demote':
+    case 'withdraw':
+      return request.incarnation;
+  }
+}

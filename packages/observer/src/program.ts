@@ -65,7 +65,6 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     authority,
     activationKey,
     pid,
-    ids,
     challenge: () => randomBytes(32).toString('hex'),
     opened: () => lease.send(() => self.next()),
     log,

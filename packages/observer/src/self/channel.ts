@@ -1,12 +1,5 @@
 import type { Socket } from 'node:net';
-import {
-  headerSchema,
-  type Ids,
-  openEnvelope,
-  type SigningKey,
-  signEnvelope,
-  type VerificationKey,
-} from '@idunn/kernel';
+import { headerSchema, openEnvelope, type SigningKey, signEnvelope, type VerificationKey } from '@idunn/kernel';
 import { lineReader } from '@idunn/readiness';
 import { z } from 'zod';
 import type { Launch } from '../launch/launch-document.ts';
@@ -28,7 +21,6 @@ export function channel(own: {
   readonly authority: VerificationKey;
   readonly activationKey: SigningKey;
   readonly pid: number;
-  readonly ids: Ids;
   /** 64 hexadecimal digits that nobody can guess. */
   readonly challenge: () => string;
   /** A connection completed the proof: the newest presence is due on it. */
@@ -46,7 +38,7 @@ export function channel(own: {
     let counterChallenge: string | null = null;
     const from = { keys: [authority], audience, subject: launch.activation };
 
-    const prove = (asked: string): void => {
+    const prove = (asked: string, requestId: string): void => {
       counterChallenge = own.challenge();
       sequence += 1;
       const header = {
@@ -54,7 +46,7 @@ export function channel(own: {
         issuer: own.activationKey.keyId,
         audience,
         subject: launch.activation,
-        requestId: own.ids.fresh('proof'),
+        requestId,
         sequence,
       };
       const proof = { header, challenge: asked, counterChallenge, pid: own.pid };
@@ -65,7 +57,7 @@ export function channel(own: {
       switch (type) {
         case 'hello': {
           const hello = openEnvelope({ ...from, envelope, schema: 'idunn.channel-hello/v1', shape: helloSchema });
-          if (hello.ok) prove(hello.value.payload.challenge);
+          if (hello.ok) prove(hello.value.payload.challenge, hello.value.payload.header.requestId);
           else log(`a channel hello was dropped: ${hello.refusal.reason}`);
           return;
         }
