@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { routerProgram } from './driver/program.ts';
 import { journalPath } from './state/keeper.ts';
 import { ask } from './testing/client.ts';
-import { contractOf, freePort, gone, type Rig, rig, value } from './testing/rig.ts';
+import { contractOf, eventually, freePort, gone, type Rig, rig, value } from './testing/rig.ts';
 
 const run = promisify(execFile);
 
@@ -200,7 +200,7 @@ test('F26: a port that was taken while the router was dead keeps its own route d
   const read = await fleet.driver.read('web');
   assert.ok(read.kind === 'unknown' && /EADDRINUSE/.test(read.because));
   await new Promise((resolve) => thief.close(resolve));
-  while ((await fleet.driver.read('web')).kind !== 'seen');
+  await eventually('it listens', async () => (await fleet.driver.read('web')).kind === 'seen');
   assert.equal((await ask(contract.listen.port)).body, 'one');
 });
 

@@ -7,7 +7,7 @@ import type { RouteContract } from '@idunn/release';
 import type { RouteMetrics } from './proxy/route.ts';
 import { memberAt, startRawBackend } from './testing/backend.ts';
 import { ask, bodyOf, wire } from './testing/client.ts';
-import { contractOf, freePort, rig, value } from './testing/rig.ts';
+import { contractOf, eventually, freePort, rig, value } from './testing/rig.ts';
 import { signal } from './testing/signal.ts';
 
 /** One router for all tests of this file; each has a route of its own. */
@@ -335,7 +335,7 @@ test('F14: a request to a member that has died waits for the switch that is unde
   assert.deepEqual([lost.status, (JSON.parse(lost.body) as { code: string }).code], [502, 'backend-unreachable']);
   const staged = value(await driver.stage('web', contract, [restarted]));
   const reply = ask(contract.listen.port, { method: 'POST', body: 'hello' });
-  while ((await metricsOf(contract))?.heldNow !== 1);
+  await eventually('it is held', async () => (await metricsOf(contract))?.heldNow === 1);
   value(await driver.publish(staged));
   assert.equal((await reply).body, 'alive hello');
   const observed = await driver.observe(contract.name, '/');

@@ -6,7 +6,7 @@ import type { RouteMetrics } from './proxy/route.ts';
 import { rejectBeforeEffect, startRawBackend } from './testing/backend.ts';
 import { ask, wire } from './testing/client.ts';
 import { startLoad } from './testing/load.ts';
-import { contractOf, rig, value } from './testing/rig.ts';
+import { contractOf, eventually, rig, value } from './testing/rig.ts';
 import { signal } from './testing/signal.ts';
 
 /** One router for all tests of this file; each has a route of its own. */
@@ -219,20 +219,24 @@ test('a request that the departed member rejects after the switch goes to the ne
   assert.equal((await reply).body, 'two hello');
 });
 
-test('a request is never sent a third time: the second rejection passes through', async () => {
+test('a request is never sent a third time, even when another switch is under way', { timeout: 20_000 }, async () => {
   const { driver, backend, serve } = router;
   const contract = await ownContract();
+  const again = signal<ServerResponse>();
   const one = await backend('one', (_request, response) => rejectBeforeEffect(response));
-  const two = await backend('two', (_request, response) => rejectBeforeEffect(response));
+  const two = await backend('two', (_request, response) => again.tell(response));
   await serve(contract, [one.member]);
-  value(await driver.hold(contract.name, 5_000));
   const staged = value(await driver.stage('web', contract, [two.member]));
-  await driver.release(contract.name);
   const reply = ask(contract.listen.port, { method: 'POST', body: 'hello' });
   await heldNow(contract, 1);
   value(await driver.publish(staged));
+  const response = await again.happened;
+  value(await driver.hold(contract.name, 5_000));
+  rejectBeforeEffect(response);
   const { status, headers, body } = await reply;
   assert.deepEqual([status, headers['idunn-rejected'], body], [503, 'before-effect', 'not the writer']);
+  const report = await driver.switchReport(contract.name);
+  assert.deepEqual(report.kind === 'seen' && [report.value.held, report.value.failed], [0, 1]);
   assert.deepEqual([one.seen.length, two.seen.length], [1, 1]);
 });
 
@@ -326,11 +330,10 @@ test('F10: what is still open at the end of the drain is closed, an event stream
   assert.match((await silent?.ended()) ?? '', /503 Service Unavailable[^]*request-cut-at-drain/);
 });
 
-/** Resolves once so many requests are held; each turn asks the router anew. */
 async function heldNow(contract: RouteContract, count: number): Promise<void> {
-  while ((await metricsOf(contract))?.heldNow !== count);
+  await eventually(`${count} are held`, async () => (await metricsOf(contract))?.heldNow === count);
 }
 
 async function openNow(contract: RouteContract, count: number): Promise<void> {
-  while ((await metricsOf(contract))?.members[0]?.open !== count);
+  await eventually(`${count} are open`, async () => (await metricsOf(contract))?.members[0]?.open === count);
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { randomIds, systemClock, systemTimers } from '@idunn/kernel';
 import { memberAt } from '../testing/backend.ts';
 import { ask } from '../testing/client.ts';
-import { contractOf, freePort, gone, rig, value } from '../testing/rig.ts';
+import { contractOf, eventually, freePort, gone, rig, value } from '../testing/rig.ts';
 import { createRouterDriver } from './driver.ts';
 
 test('observe: a real request through the stable endpoint, and the member that the router saw answer it', async (t) => {
@@ -149,7 +149,7 @@ test('stop lets open requests end', async (t) => {
   });
   await serve(contract, [one.member]);
   const reply = ask(contract.listen.port);
-  while (one.seen.length === 0) await driver.read('web');
+  await eventually('it arrived', () => one.seen.length > 0);
   const router = await pid();
   value(await driver.stop());
   finish();

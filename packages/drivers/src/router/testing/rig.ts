@@ -117,14 +117,25 @@ export async function contractOf(more: Partial<RouteContract> = {}): Promise<Rou
   };
 }
 
-/** Resolves once no process has this id any more; a router that was asked to stop takes a few turns. */
-export async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => void systemTimers.after(5, () => resolve(null)));
+const EVENTUALLY_MS = 10_000;
+
+/** Asks again, one turn after the other, until it holds; fails loudly when it does not come to hold. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const clock = systemClock();
+  const begun = clock.monotonicMs();
+  while (!(await holds())) {
+    if (clock.monotonicMs() - begun > EVENTUALLY_MS) throw new Error(`it did not come to hold: ${what}`);
+    await new Promise<void>((resolve) => void systemTimers.after(1, resolve));
   }
 }
+
+/** Resolves once no process has this id any more. */
+export const gone = (pid: number): Promise<void> =>
+  eventually(`process ${pid} is gone`, () => {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  });
