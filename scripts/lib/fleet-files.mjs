@@ -26,13 +26,15 @@ export async function freePorts(seed) {
 }
 
 /**
- * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept.
+ * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept. Makes the state root.
  *
  * @param {{ fleet: string, id: string, work: string, runtime: string, repository: string, minimumRevision: string,
  *   ports: { from: number, to: number } }} options
  */
 export function writeFleet({ fleet, id, work, runtime, repository, minimumRevision, ports }) {
   const node = realpathSync(OWN_NODE);
+  // The disk of a state is the operator's to bring: Idunn never makes a state root.
+  mkdirSync(join(work, 'world'), { recursive: true, mode: 0o700 });
   writeOnce(
     join(fleet, 'fleet.toml'),
     `schema = "idunn.fleet/v1"

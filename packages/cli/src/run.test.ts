@@ -106,7 +106,8 @@ test('up in plain lines ends with one sentence that says what is admitted', asyn
 
 test('F2: a wait says on what, since when, until when and how to end it', async (t) => {
   const { environment, out } = await stage(t, deploying({ ...where, event: 'wait', wait: waiting }, outcome()));
-  await run(environment(['up', 'ghostlight']));
+  const after = (delayMs: number, fire: () => void) => (delayMs === 1_000 ? fire() : undefined, () => undefined);
+  await run(environment(['up', 'ghostlight'], { after }));
   assert.match(
     out.join(''),
     /waiting on the freeze of ada: release day, since 00:00:00 UTC, without a limit; to end it: idunn freeze clear/,

@@ -57,13 +57,24 @@ function missedEvents(before: Progress, after: Progress): EventAnswer[] {
   return after.outcome === null ? phases : [...phases, after.outcome];
 }
 
-/** A line for each thing that is over; for logs, pipes and CI. */
+/** A wait that is over sooner is not worth a line. */
+const WORTH_SAYING_MS = 1_000;
+
+/** A line for each thing that is over, and for each wait that lasts; for logs, pipes and CI. */
 function plainReporter(environment: Environment, start: Progress): Reporter {
   const style = styleOf(environment, environment.out);
   const say = (lines: readonly string[]): void => {
     for (const line of lines) environment.out.write(`${line}\n`);
   };
   let progress = start;
+  let cancelWait = (): void => undefined;
+  const noteWait = (before: Progress): void => {
+    if (progress.wait?.what === before.wait?.what) return;
+    cancelWait();
+    const { wait } = progress;
+    if (wait === null) return;
+    cancelWait = environment.after(WORTH_SAYING_MS, () => say(renderWait({ wait, lost: null }, style)));
+  };
   say([header(start, style)]);
   return {
     get progress() {
@@ -73,16 +84,16 @@ function plainReporter(environment: Environment, start: Progress): Reporter {
       const before = progress;
       progress = fold(progress, followed);
       say(newlyDone(before, progress).map((line) => renderPhase(line, style)));
-      if (JSON.stringify(progress.wait) !== JSON.stringify(before.wait)) {
-        say(renderWait({ wait: progress.wait, lost: null }, style));
-      }
+      noteWait(before);
       if (progress.lost !== null && before.lost === null) say(renderWait({ wait: null, lost: progress.lost }, style));
       if (followed.kind === 'event' && followed.event.event === 'progress') {
         say([`      ${followed.event.step}: ${followed.event.text}`]);
       }
       if (progress.outcome !== null && before.outcome === null) say(renderOutcome(progress.outcome, style));
     },
-    end: () => undefined,
+    end() {
+      cancelWait();
+    },
   };
 }
 
@@ -101,7 +112,9 @@ function liveReporter(environment: Environment, start: Progress): Reporter {
   };
   const draw = (): void => {
     if (progress.outcome !== null) return;
-    const lines = renderCurrent(progress, environment.nowMs(), frame, style).map((line) => fit(line, out.columns));
+    const lines = renderCurrent(worthShowing(progress, environment.nowMs()), environment.nowMs(), frame, style).map(
+      (line) => fit(line, out.columns),
+    );
     out.write(`${lines.join('\n')}\n`);
     drawn = lines.length;
   };
@@ -131,6 +144,12 @@ function liveReporter(environment: Environment, start: Progress): Reporter {
     },
   };
 }
+
+/** Without a wait that is over sooner than it could be read. */
+const worthShowing = (progress: Progress, nowMs: number): Progress =>
+  progress.wait !== null && nowMs - Date.parse(progress.wait.since) < WORTH_SAYING_MS
+    ? { ...progress, wait: null }
+    : progress;
 
 const header = ({ target, transaction }: Progress, style: Style): string =>
   `${style.bold(target)}  ${style.dim(transaction)}`;

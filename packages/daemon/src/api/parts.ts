@@ -17,7 +17,7 @@ export interface ApiParts {
   readonly engine: EngineApi;
   readonly clock: Clock;
   readonly separation: 'same-user' | 'user-per-workload';
-  version(): Version;
+  version(): Promise<Version>;
   /** The fleet as its files stand now. */
   fleet(): Promise<Outcome<FleetAnswer>>;
   plan(target: string, ref: string | null, signal: AbortSignal): Promise<Outcome<Plan>>;

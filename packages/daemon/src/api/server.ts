@@ -46,7 +46,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
     );
   };
 
-  server.get('/v1/version', (_request, reply) => send(reply, ok(parts.version())));
+  server.get('/v1/version', async (_request, reply) => send(reply, ok(await parts.version())));
   server.get('/v1/fleet', async (_request, reply) => send(reply, await parts.fleet()));
   server.get('/v1/status', async (_request, reply) => send(reply, ok(await status(parts))));
   server.post('/v1/commands', async (request, reply) => {
@@ -82,7 +82,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
     }
     const { subject } = request.query;
     const entries = await parts.history(subject === undefined ? { limit } : { subject, limit });
-    return send(reply, ok(historyOf(parts.version().fleet, entries)));
+    return send(reply, ok(historyOf((await parts.version()).fleet, entries)));
   });
   server.get<{ Params: { id: string } }>('/v1/inspect/:id', async (request, reply) =>
     send(reply, await inspect(parts, request.params.id)),
@@ -107,7 +107,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
 }
 
 async function status(parts: ApiParts): Promise<Status> {
-  const { version, pid, startedAt, fleet, machine, directory } = parts.version();
+  const { version, pid, startedAt, fleet, machine, directory } = await parts.version();
   const views = new Map((await parts.engine.targets()).map((view) => [view.target, view]));
   const bound = await parts.fleet();
   // A fleet file that cannot be read hides nothing that runs.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fleetDirectories } from '@idunn/client';
+import { faultsOf } from '@idunn/release';
 import { openFleet } from './fleet-source.ts';
 
 const nobody = { root: false, home: '/home/ada', environment: {} };
@@ -31,14 +32,14 @@ test('the command reads the same directories out of fleet.toml as the daemon', a
       for (const text of ['schema = "idunn.fleet/v1"\nid = "home"\n', null]) {
         if (text !== null) await writeFile(join(directory, 'fleet.toml'), text);
         const source = await openFleet(directory, { root, home: '/home/ada', environment });
-        assert.ok('last' in source);
+        assert.ok(source.ok);
         const lenient = await fleetDirectories(directory, {
           root,
           home: '/home/ada',
           variable: (name) => environment[name],
         });
         assert.ok(lenient.ok);
-        assert.deepEqual(lenient.value, source.last.fleet.directories);
+        assert.deepEqual(lenient.value, source.value.last.fleet.directories);
       }
     }
   }
@@ -46,8 +47,9 @@ test('the command reads the same directories out of fleet.toml as the daemon', a
 
 test('files are read anew each time; a faulty binding stays a target, with its faults', async (t) => {
   const directory = await fleetDirectory(t, 'schema = "idunn.fleet/v1"\nid = "home"\n');
-  const source = await openFleet(directory, nobody);
-  assert.ok('last' in source);
+  const opened = await openFleet(directory, nobody);
+  assert.ok(opened.ok);
+  const source = opened.value;
   assert.deepEqual(source.last.targets, []);
   await writeFile(join(directory, 'bindings/ghostlight.toml'), 'schema = 3\n');
   const reading = await source.read();
@@ -60,6 +62,6 @@ test('files are read anew each time; a faulty binding stays a target, with its f
 });
 
 test('a fleet.toml that was never good is refused with its faults', async (t) => {
-  const faults = await openFleet(await fleetDirectory(t, 'id = '), nobody);
-  assert.ok(Array.isArray(faults) && faults.length > 0);
+  const refused = await openFleet(await fleetDirectory(t, 'id = '), nobody);
+  assert.ok(!refused.ok && faultsOf(refused.refusal).length > 0);
 });

@@ -31,6 +31,8 @@ export interface Keyring {
   admit(target: string): Promise<Outcome<KeyFile>>;
   /** Makes a signer ahead of the first plan; refused as `key-exists` when there is one. */
   create(target: string): Promise<Outcome<KeyFile>>;
+  /** The public signers of a target that this daemon has loaded or made, for whoever must answer at once. */
+  anchors(target: string): readonly { readonly keyId: string; readonly publicKey: string }[];
   list(): Promise<readonly KeyAnswer[]>;
 }
 
@@ -40,6 +42,11 @@ export function openKeyring(state: string, clock: Clock): Keyring {
   const authorityFile = join(directory, 'authority');
   const signerFile = (target: string): string => join(signers, target);
 
+  const known = new Map<string, { readonly keyId: string; readonly publicKey: string }>();
+  const remember = (target: string, key: Outcome<KeyFile>): Outcome<KeyFile> => {
+    if (key.ok) known.set(target, { keyId: key.value.record.keyId, publicKey: key.value.record.publicKey });
+    return key;
+  };
   const load = (file: string, purpose: KeyPurpose) => loadKeyFile(file, { purpose, wallMs: clock.wallMs() });
   const make = async (file: string, purpose: KeyPurpose): Promise<Outcome<KeyFile>> => {
     await mkdir(signers, { recursive: true, mode: 0o700 });
@@ -54,8 +61,12 @@ export function openKeyring(state: string, clock: Clock): Keyring {
 
   return {
     authority: () => ensure(authorityFile, 'authority'),
-    signer: (target) => load(signerFile(target), 'service-signer'),
-    admit: (target) => ensure(signerFile(target), 'service-signer'),
+    signer: async (target) => remember(target, await load(signerFile(target), 'service-signer')),
+    admit: async (target) => remember(target, await ensure(signerFile(target), 'service-signer')),
+    anchors(target) {
+      const anchor = known.get(target);
+      return anchor === undefined ? [] : [anchor];
+    },
     async create(target) {
       const made = await make(signerFile(target), 'service-signer');
       if (made.ok || made.refusal.code !== 'key-exists') return made;

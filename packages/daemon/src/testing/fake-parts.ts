@@ -98,18 +98,19 @@ export function fakeParts(engine: EngineApi): ApiParts {
     engine,
     clock,
     separation: 'same-user',
-    version: () => ({
-      schema: 'idunn.version/v1',
-      api: 1,
-      version: '0.1.0',
-      fleet: 'test',
-      machine: 'local',
-      directory: '/fleet',
-      pid: 1,
-      node: '26.0.0',
-      startedAt: AT,
-      helpers: { routerPid: 2, observerPid: null },
-    }),
+    version: () =>
+      Promise.resolve({
+        schema: 'idunn.version/v1',
+        api: 1,
+        version: '0.1.0',
+        fleet: 'test',
+        machine: 'local',
+        directory: '/fleet',
+        pid: 1,
+        node: '26.0.0',
+        startedAt: AT,
+        helpers: { routerPid: 2, observerPid: null },
+      }),
     fleet: () =>
       Promise.resolve(
         ok({

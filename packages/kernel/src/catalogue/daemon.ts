@@ -79,6 +79,12 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'program-missing': {
+    reason: 'A program that Idunn drives is not installed.',
+    remedy: 'Install it, and see that it is in a directory of PATH.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'request-invalid': {
     reason: 'The request does not have the shape that the API documents.',
     remedy: 'Correct the named fields; docs/json.md describes each request.',

@@ -1,0 +1,112 @@
+import { createEngine, type EngineApi } from '@idunn/authority';
+import { chooseObserver } from '@idunn/drivers';
+import { type Outcome, ok } from '@idunn/kernel';
+import { EventLog } from './api/event-log.ts';
+import { apiServer } from './api/server.ts';
+import { createDrivers, type Drivers } from './drivers.ts';
+import { freezeFiles } from './freeze/freeze-files.ts';
+import { type Ground, OBSERVER_TARGET } from './ground.ts';
+import { metricsOf } from './metrics.ts';
+import { observerKeeper } from './observer/keeper.ts';
+import { selfConnection, withConnection } from './observer/self-connection.ts';
+import { apiParts } from './parts.ts';
+import { listenForRole } from './sockets.ts';
+
+export interface Daemon {
+  /** Takes up what is unfinished, brings the observer up, and answers on the operator's socket. */
+  start(): Promise<Outcome<'serving'>>;
+  /** Stops answering and deciding. Router, observer and workloads run on. */
+  stop(): Promise<void>;
+}
+
+/** Puts the daemon together: ground, drivers, engine, API. Nothing here decides anything. */
+export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
+  const made = await createDrivers(ground);
+  if (!made.ok) return made;
+  const drivers = made.value;
+  const self = selfConnection({ ...drivers, target: OBSERVER_TARGET, timers: ground.machine.timers });
+  const engine = await engineOver(ground, drivers, (activation) => self.hold(activation));
+  const events = new EventLog(ground.machine.ids.fresh('life'));
+  const metrics = metricsOf(engine);
+  const keeper = observerKeeper({
+    target: OBSERVER_TARGET,
+    engine,
+    ids: ground.machine.ids,
+    timers: ground.machine.timers,
+    log: (text, refusal) => ground.log.info({ part: 'observer', refusal }, text),
+  });
+  engine.subscribe((event) => {
+    events.append(event);
+    metrics.hear(event);
+    keeper.hear(event);
+    if (event.event !== 'progress') ground.log.info({ event }, event.event);
+  });
+  drivers.workload.subscribe((event) => {
+    if (event.target === OBSERVER_TARGET) keeper.ensure();
+  });
+  const server = apiServer(
+    apiParts(ground, drivers, engine, () => metrics.text()),
+    events,
+    ground.log,
+  );
+  return ok({
+    async start() {
+      await engine.start();
+      const listening = await listenForRole(server, ground.operatorSocket);
+      if (!listening.ok) return listening;
+      const observer = await engine.target(OBSERVER_TARGET);
+      if (observer?.admitted) self.hold(observer.admitted.activation);
+      keeper.ensure();
+      return ok('serving');
+    },
+    async stop() {
+      keeper.stop();
+      self.stop();
+      await server.close();
+      await engine.stop();
+      drivers.channel.closeAll();
+      drivers.link.close();
+      drivers.bootstrap.close();
+      drivers.router.close();
+      await drivers.lease.close();
+      drivers.workload.close();
+      await ground.store.close();
+    },
+  });
+}
+
+async function engineOver(
+  ground: Ground,
+  drivers: Drivers,
+  holdObserver: (activation: string) => void,
+): Promise<EngineApi> {
+  const { machine, fleet, store, directories } = ground;
+  const { clock, timers, ids } = machine;
+  const { link, bootstrap } = drivers;
+  const choose = chooseObserver({ observerTarget: OBSERVER_TARGET, link, bootstrap });
+  const own = withConnection(choose(OBSERVER_TARGET), holdObserver);
+  drivers.channel.subscribe((event) => {
+    if (event.kind === 'presence') bootstrap.hear(event.presence);
+  });
+  return createEngine(
+    {
+      clock,
+      timers,
+      ids,
+      store,
+      release: drivers.release,
+      workload: drivers.workload,
+      channel: drivers.channel,
+      lease: drivers.lease,
+      route: drivers.router,
+      freeze: await freezeFiles(directories.state),
+      observerFor: (target) => (target === OBSERVER_TARGET ? own : choose(target)),
+    },
+    {
+      fleet: fleet.last.fleet.id,
+      machine: machine.name,
+      observerTarget: OBSERVER_TARGET,
+      targets: () => [...new Set([OBSERVER_TARGET, ...fleet.last.targets])],
+    },
+  );
+}

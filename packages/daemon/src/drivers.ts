@@ -1,0 +1,174 @@
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import {
+  type BootstrapCorrelator,
+  type ChannelDriver,
+  createBootstrapCorrelator,
+  createChannelDriver,
+  createGitSource,
+  createHostRunner,
+  createObserverLink,
+  createProcessDriver,
+  createRouterDriver,
+  createSqliteLease,
+  type ObserverLink,
+  type ProcessDriver,
+  type RouterDriver,
+  type SqliteLease,
+} from '@idunn/drivers';
+import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import { createLocalReleaseService, type ReleasePort, releaseDirectory, stagesDirectory } from '@idunn/release';
+import type { FleetReading } from './fleet/fleet-source.ts';
+import { type Ground, OBSERVER_TARGET } from './ground.ts';
+import { assembleObserver, OBSERVER_ENTRY } from './observer/installed-program.ts';
+
+/** Everything outside that the daemon drives. */
+export interface Drivers {
+  readonly release: ReleasePort;
+  readonly workload: ProcessDriver;
+  readonly channel: ChannelDriver;
+  readonly lease: SqliteLease;
+  readonly router: RouterDriver;
+  readonly link: ObserverLink;
+  readonly bootstrap: BootstrapCorrelator;
+}
+
+/** Makes the drivers over the ground; starts the router when none runs. Everything else begins with the engine. */
+export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
+  const { machine, directories, fleet, keyring, authority } = ground;
+  const { clock, timers, ids } = machine;
+  const { id } = fleet.last.fleet;
+  const audience = { fleet: id, machine: machine.name };
+  const git = await findProgram('git', machine.account.environment['PATH']);
+  if (!git.ok) return git;
+  const observerProgram = await assembleObserver(directories.cache);
+  if (!observerProgram.ok) return observerProgram;
+  await admitBindings(ground);
+  const observerKey = await keyring.admit(OBSERVER_TARGET);
+  if (!observerKey.ok) return observerKey;
+  const { keyId, publicKey } = observerKey.value.record;
+  const sockets = join(directories.runtime, 'observer');
+  const stages = stagesDirectory(directories.cache);
+
+  const local = createLocalReleaseService({
+    fleet: () => fleet.last.fleet,
+    machine: machine.name,
+    directories,
+    source: createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages }),
+    runner: createHostRunner({ stages, clock, timers }),
+    key: authority.signingKey,
+    signer: async (target) => {
+      const key = await keyring.signer(target);
+      return key.ok ? seen(key.value.record) : unknown(key.refusal.reason);
+    },
+    uid: machine.user.uid,
+    clock,
+    ids,
+    installed: [
+      {
+        target: OBSERVER_TARGET,
+        directory: observerProgram.value,
+        entry: OBSERVER_ENTRY,
+        interpreter: process.execPath,
+        args: ['--store', join(directories.state, 'observer'), '--sockets', sockets],
+      },
+    ],
+  });
+  const release: ReleasePort = {
+    ...local,
+    // The files' bytes are what counts, at the very moment of planning.
+    async plan(request, signal) {
+      const admitted = await admitBindings(ground, request.target);
+      return admitted.ok ? local.plan(request, signal) : admitted;
+    },
+  };
+  const workload = createProcessDriver({
+    fleet: id,
+    machine: machine.name,
+    roots: { runtime: directories.runtime, logs: directories.logs },
+    authorityKey: authority.signingKey,
+    signerKeyFor: async (target) => {
+      const key = await keyring.signer(target);
+      return key.ok ? ok(key.value.signingKey) : key;
+    },
+    observerEndpoint: (target) =>
+      target === OBSERVER_TARGET ? null : { socket: join(sockets, 'presence.sock'), keyId, publicKey },
+    artifactFile: (release, artifact, path) => join(releaseDirectory(directories.releases, release), artifact, path),
+    clock,
+    timers,
+  });
+  const router = createRouterDriver({
+    fleet: id,
+    controlSocket: join(directories.runtime, 'router.sock'),
+    stateFile: join(directories.state, 'router.json'),
+    logFile: join(directories.logs, 'router.log'),
+    clock,
+    timers,
+    ids,
+  });
+  const routing = await router.ensure();
+  if (!routing.ok) return routing;
+  const link = createObserverLink({
+    socket: join(sockets, 'link.sock'),
+    audience,
+    authority: authority.signingKey,
+    observerPublicKey: publicKey,
+    anchors: (target) => keyring.anchors(target),
+    clock,
+    timers,
+    ids,
+    log: (text) => ground.log.info({ part: 'observer-link' }, text),
+  });
+  const bootstrap = await createBootstrapCorrelator({
+    target: OBSERVER_TARGET,
+    audience,
+    anchors: [{ keyId, publicKey }],
+    store: ground.store,
+    clock,
+    timers,
+  });
+  const lease = createSqliteLease();
+  const channel = createChannelDriver({
+    audience,
+    authorityKey: authority.signingKey,
+    socketPath: (activation) => workload.socketPath(activation),
+    activation: (activation) => workload.activation(activation),
+    anchors: (target) => keyring.anchors(target),
+    findOthers: (handle) => workload.findOthers(handle),
+    clock,
+    timers,
+    ids,
+    log: (text) => ground.log.info({ part: 'channel' }, text),
+  });
+  return ok({ release, workload, channel, lease, router, link, bootstrap });
+}
+
+/** Reads the fleet anew; a binding that is seen for the first time is admitted, which makes its target's service signer. */
+export async function admitBindings({ fleet, keyring }: Ground, target?: string): Promise<Outcome<FleetReading>> {
+  const reading =
+    target === undefined || target === OBSERVER_TARGET ? ok(await fleet.read()) : await fleet.readFor(target);
+  if (!reading.ok) return reading;
+  for (const bound of reading.value.fleet.bindings.keys()) {
+    if (keyring.anchors(bound).length > 0) continue;
+    const key = await keyring.admit(bound);
+    if (!key.ok && bound === target) return key;
+  }
+  return reading;
+}
+
+async function findProgram(name: string, path: string | undefined): Promise<Outcome<string>> {
+  for (const directory of (path ?? '/usr/local/bin:/usr/bin:/bin').split(delimiter)) {
+    if (!directory.startsWith('/')) continue;
+    const file = join(directory, name);
+    const runs = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return ok(file);
+  }
+  return refused(
+    refusal('program-missing', `The program ${name} is not in any directory of PATH.`, {
+      remedy: `Install ${name}, for example with apt-get install ${name}.`,
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RECORD_KINDS } from '@idunn/authority';
+import { OPERATOR_SOCKET } from '@idunn/client';
+import { BOOTSTRAP_KIND } from '@idunn/drivers';
+import {
+  type Clock,
+  type Ids,
+  type KeyFile,
+  type Outcome,
+  ok,
+  openRecordStore,
+  refusal,
+  refused,
+  type SqliteRecordStore,
+  StoreFault,
+  type Timers,
+} from '@idunn/kernel';
+import type { Account, Directories } from '@idunn/release';
+import type { Logger } from 'pino';
+import { type FleetSource, openFleet } from './fleet/fleet-source.ts';
+import { type Keyring, openKeyring } from './keys/keyring.ts';
+import { checkSocketPath } from './sockets.ts';
+
+/** The target that correlates all others; its name is taken in every fleet. */
+export const OBSERVER_TARGET = 'observer';
+
+/** The machine's own edges, brought by the program. */
+export interface Machine {
+  readonly name: string;
+  readonly account: Account;
+  readonly user: { readonly name: string; readonly uid: number };
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: Ids;
+}
+
+/** What the daemon stands on: the fleet's files, its directories, its records and its keys. */
+export interface Ground {
+  readonly machine: Machine;
+  readonly fleet: FleetSource;
+  readonly directories: Directories;
+  readonly operatorSocket: string;
+  readonly store: SqliteRecordStore;
+  readonly keyring: Keyring;
+  readonly authority: KeyFile;
+  readonly log: Logger;
+}
+
+/** Opens the ground in the order in which it can be refused: nothing is made before everything that was written is checked. */
+export async function openGround(
+  directory: string,
+  machine: Machine,
+  logTo: (logs: string) => Logger,
+): Promise<Outcome<Ground>> {
+  const fleet = await openFleet(directory, machine.account);
+  if (!fleet.ok) return fleet;
+  const { directories } = fleet.value.last.fleet;
+  const socket = checkSocketPath(join(directories.runtime, OPERATOR_SOCKET));
+  if (!socket.ok) return socket;
+  const lasting = await outlivesLogOut(directories.runtime, machine.user);
+  if (!lasting.ok) return lasting;
+  for (const path of Object.values(directories)) await mkdir(path, { recursive: true, mode: 0o700 });
+  const log = logTo(directories.logs);
+  const store = await openStore(join(directories.state, 'records.sqlite'), machine.clock);
+  if (!store.ok) return store;
+  const keyring = openKeyring(directories.state, machine.clock);
+  const authority = await keyring.authority();
+  if (!authority.ok) {
+    await store.value.close();
+    return authority;
+  }
+  return ok({
+    machine,
+    fleet: fleet.value,
+    directories,
+    operatorSocket: socket.value,
+    store: store.value,
+    keyring,
+    authority: authority.value,
+    log,
+  });
+}
+
+/** The store's lock is the daemon's: one daemon for each fleet. */
+async function openStore(file: string, clock: Clock): Promise<Outcome<SqliteRecordStore>> {
+  try {
+    return ok(await openRecordStore({ file, kinds: [...RECORD_KINDS, BOOTSTRAP_KIND], clock }));
+  } catch (error) {
+    if (!(error instanceof StoreFault)) throw error;
+    return refused(refusal(error.code === 'store-locked' ? 'daemon-already-running' : error.code, error.message));
+  }
+}
+
+/** systemd wipes /run/user/UID when its user logs out; only a lingering user keeps it. */
+async function outlivesLogOut(runtime: string, user: Machine['user']): Promise<Outcome<'lasting'>> {
+  if (!`${runtime}/`.startsWith(`/run/user/${user.uid}/`)) return ok('lasting');
+  const lingers = await access(`/var/lib/systemd/linger/${user.name}`).then(
+    () => true,
+    () => false,
+  );
+  if (lingers) return ok('lasting');
+  return refused(
+    refusal('runtime-directory-volatile', `${runtime} is wiped when ${user.name} logs out.`, {
+      remedy: `Run loginctl enable-linger ${user.name}, or name another runtime directory in fleet.toml.`,
+    }),
+  );
+}

@@ -1,0 +1,115 @@
+import type { EngineApi } from '@idunn/authority';
+import { API_VERSION, type DoctorCheck, type FleetAnswer, type Version } from '@idunn/client';
+import { isDigest, ok, refusal, refused } from '@idunn/kernel';
+import type { ApiParts } from './api/parts.ts';
+import { admitBindings, type Drivers } from './drivers.ts';
+import { type Ground, OBSERVER_TARGET } from './ground.ts';
+import { keyAnswer } from './keys/keyring.ts';
+import { logReader } from './logs/log-reader.ts';
+
+/** The program's own version, as its manifest says. */
+export const DAEMON_VERSION = '0.1.0';
+
+/** What the API speaks for, over the real parts. */
+export function apiParts(
+  ground: Ground,
+  drivers: Drivers,
+  engine: EngineApi,
+  metrics: () => Promise<string>,
+): ApiParts {
+  const { machine, fleet, store, keyring, directories } = ground;
+  const startedAt = new Date(machine.clock.wallMs()).toISOString();
+  const helpers = async (): Promise<Version['helpers']> => {
+    const router = await drivers.router.ensure();
+    const observer = await engine.target(OBSERVER_TARGET);
+    return {
+      routerPid: router.ok ? router.value.pid : null,
+      observerPid: observer?.admitted?.processes[0]?.pid ?? null,
+    };
+  };
+  return {
+    engine,
+    clock: machine.clock,
+    separation: 'same-user',
+    async version() {
+      return {
+        schema: 'idunn.version/v1',
+        api: API_VERSION,
+        version: DAEMON_VERSION,
+        fleet: fleet.last.fleet.id,
+        machine: machine.name,
+        directory: fleet.directory,
+        pid: process.pid,
+        node: process.versions.node,
+        startedAt,
+        helpers: await helpers(),
+      };
+    },
+    async fleet() {
+      const reading = await admitBindings(ground);
+      if (!reading.ok) return reading;
+      const { fleet: now, faults, targets } = reading.value;
+      const answer: FleetAnswer = {
+        schema: 'idunn.fleet-view/v1',
+        fleet: now.id,
+        machine: machine.name,
+        directory: fleet.directory,
+        targets: [...targets],
+        profiles: Object.fromEntries(Object.entries(now.profiles).map(([name, of]) => [name, [...of]])),
+        faults: faults.map(({ file, line, column, message, text }) => ({ file, line, column, message, text })),
+      };
+      return ok(answer);
+    },
+    plan: (target, ref, signal) => drivers.release.plan(ref === null ? { target } : { target, ref }, signal),
+    release: (digest) =>
+      isDigest(digest)
+        ? drivers.release.installed(digest)
+        : Promise.resolve(refused(refusal('subject-unknown', `${digest} is no digest`))),
+    history: ({ subject, limit }) =>
+      store.history({ limit, newestFirst: true, ...(subject === undefined ? {} : { subject }) }),
+    logs: logReader(directories.logs, drivers.workload),
+    doctor: () => doctorChecks(ground, drivers),
+    keys: () => keyring.list(),
+    async createKey(target) {
+      return keyAnswer(target, await keyring.create(target));
+    },
+    metrics,
+  };
+}
+
+/** What only the daemon can look at. */
+async function doctorChecks({ store, machine, directories }: Ground, drivers: Drivers): Promise<DoctorCheck[]> {
+  const history = await store.verifyHistory().then(
+    (entries): DoctorCheck => good('record store', `checked at the start, and ${entries} entries of the history chain`),
+    (error: unknown): DoctorCheck => ({
+      check: 'record store',
+      verdict: 'bad',
+      detail: error instanceof Error ? error.message : String(error),
+      remedy: `Keep a copy of ${directories.state} before anything else, then restore it from a backup.`,
+    }),
+  );
+  const { clock } = machine;
+  const clocks = good(
+    'clocks',
+    `durations by the monotonic clock of boot ${clock.bootId}; the wall clock is for people`,
+  );
+  const router = await drivers.router.ensure();
+  const routing: DoctorCheck = router.ok
+    ? router.value.outdated
+      ? {
+          check: 'router',
+          verdict: 'note',
+          detail: `pid ${router.value.pid} runs other bytes than are installed`,
+          remedy: null,
+        }
+      : good('router', `pid ${router.value.pid} answers`)
+    : { check: 'router', verdict: 'bad', detail: router.refusal.reason, remedy: router.refusal.remedy };
+  const peer = drivers.link.peer();
+  const observing: DoctorCheck =
+    peer === null
+      ? { check: 'observer', verdict: 'bad', detail: 'no observer is linked', remedy: 'Run idunn status observer.' }
+      : good('observer', `${peer.incarnation} is linked`);
+  return [history, clocks, routing, observing];
+}
+
+const good = (check: string, detail: string): DoctorCheck => ({ check, verdict: 'good', detail, remedy: null });
