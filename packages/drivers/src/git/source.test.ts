@@ -118,10 +118,16 @@ test('a pinned object is deployed only when the admitted ref contains it', async
   assert.equal(pinned.facts.commit, first);
   assert.equal(codeOf(await resolve({ selection: 'pinned-object', commit: foreign })), 'source-commit-missing');
   assert.equal(codeOf(await resolve({ selection: 'pinned-object', commit: 'f'.repeat(40) })), 'source-commit-missing');
+  // Once fetched is not contained: the ref was taken back, its objects are still in the cache.
+  await repository.git('branch', '--force', 'main', foreign);
+  valueOf(await resolve());
+  await repository.git('branch', '--force', 'main', first);
+  assert.equal(codeOf(await resolve({ selection: 'pinned-object', commit: foreign })), 'source-commit-missing');
 });
 
 test('a commit that does not descend from the minimum revision is refused', async (context) => {
   const { repository, first, resolve } = await bench(context);
+  valueOf(await resolve());
   await repository.git('checkout', '--quiet', '--orphan', 'fresh');
   await repository.commit('unrelated history');
   await repository.git('branch', '--force', 'main', 'fresh');
@@ -137,6 +143,9 @@ test('an annotated tag is peeled to its commit', async (context) => {
   const { repository, first, resolve } = await bench(context);
   await repository.git('tag', '--annotate', '--message', 'one', 'v1');
   assert.equal(valueOf(await resolve({ ref: 'refs/tags/v1' })).facts.commit, first);
+  // But a minimum revision is a commit by its own id.
+  const tag = await repository.git('rev-parse', 'refs/tags/v1');
+  assert.equal(codeOf(await resolve({ ref: 'refs/tags/v1', minimumRevision: tag })), 'minimum-revision-unproven');
 });
 
 test('what is missing is named: origin, ref, recipe, git itself', async (context) => {
@@ -158,6 +167,18 @@ test('what is missing is named: origin, ref, recipe, git itself', async (context
     never(),
   );
   assert.match(JSON.stringify(without), /source-unreachable.*ENOENT/);
+});
+
+test('no transport but https and a local directory is ever used', async (context) => {
+  const { resolve } = await bench(context);
+  for (const origin of [
+    'ext::sh -c true',
+    'git://127.0.0.1:1/app',
+    'http://127.0.0.1:1/app',
+    'ssh://127.0.0.1:1/app',
+  ]) {
+    assert.match(JSON.stringify(await resolve({ origin })), /transport '\w+' not allowed/, origin);
+  }
 });
 
 test('submodules are refused by name', async (context) => {

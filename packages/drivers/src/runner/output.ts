@@ -1,38 +1,63 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
-export const LAST_LINES = 40;
+/** So many last lines are kept of each stream. */
+export const LAST_LINES = 30;
 const LINE_LIMIT_CHARACTERS = 2_000;
 
-/** The last lines of a step's output: at most so many, each cut to a length. */
+type Stream = 'stdout' | 'stderr';
+
+/**
+ * The last lines of a step's output, in the order in which they came. Each stream has a share of its own, so that a
+ * talkative one never drives out what the other said last.
+ */
 export class LastLines {
   readonly #line: (text: string) => void;
-  readonly #lines: string[] = [];
-  readonly #decoder = new StringDecoder('utf8');
-  #partial = '';
+  readonly #streams = { stdout: new Lines(), stderr: new Lines() };
+  #count = 0;
   constructor(line: (text: string) => void) {
     this.#line = line;
   }
 
-  add(chunk: Buffer): void {
+  add(stream: Stream, chunk: Buffer): void {
+    for (const text of this.#streams[stream].split(chunk)) this.#push(stream, text);
+  }
+
+  /** The lines so far, unfinished ones included. */
+  end(): readonly string[] {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const rest = this.#streams[stream].rest();
+      if (rest !== '') this.#push(stream, rest);
+    }
+    const all = [...this.#streams.stdout.last, ...this.#streams.stderr.last];
+    return all.toSorted((left, right) => left.order - right.order).map(({ text }) => text);
+  }
+
+  #push(stream: Stream, text: string): void {
+    const cut = text.slice(0, LINE_LIMIT_CHARACTERS);
+    const { last } = this.#streams[stream];
+    last.push({ order: this.#count++, text: cut });
+    if (last.length > LAST_LINES) last.shift();
+    this.#line(cut);
+  }
+}
+
+/** Splits one stream into lines, however its bytes arrive. */
+class Lines {
+  readonly last: { readonly order: number; readonly text: string }[] = [];
+  readonly #decoder = new StringDecoder('utf8');
+  #partial = '';
+
+  split(chunk: Buffer): readonly string[] {
     const parts = (this.#partial + this.#decoder.write(chunk)).split(/\r?\n/);
     this.#partial = (parts.pop() ?? '').slice(-LINE_LIMIT_CHARACTERS);
-    for (const text of parts) this.#push(text);
+    return parts;
   }
 
-  /** The lines so far, an unfinished one included. */
-  end(): readonly string[] {
-    this.#partial += this.#decoder.end();
-    if (this.#partial !== '') this.#push(this.#partial);
+  rest(): string {
+    const rest = this.#partial + this.#decoder.end();
     this.#partial = '';
-    return this.#lines;
-  }
-
-  #push(text: string): void {
-    const cut = text.slice(0, LINE_LIMIT_CHARACTERS);
-    this.#lines.push(cut);
-    if (this.#lines.length > LAST_LINES) this.#lines.shift();
-    this.#line(cut);
+    return rest;
   }
 }
 
@@ -55,10 +80,10 @@ export class StepOutput {
   }
 
   /** Resolves when the chunk is written; the caller reads no further before that, so memory stays bounded. */
-  async add(chunk: Buffer): Promise<'within' | 'over'> {
+  async add(stream: Stream, chunk: Buffer): Promise<'within' | 'over'> {
     const room = Math.max(0, this.#limitBytes - this.bytes);
     this.bytes += chunk.length;
-    this.#last.add(chunk);
+    this.#last.add(stream, chunk);
     if (room > 0) {
       this.#writing = this.#writing.then(() => this.#file.writeFile(chunk.subarray(0, room)));
       await this.#writing;

@@ -64,9 +64,11 @@ export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): 
       signal.addEventListener('abort', withdraw, { once: true });
       try {
         const exit = exitOf(child);
-        const drained = Promise.all(
-          [child.stdout, child.stderr].map((from) => drain(from, output, () => end('too-much-output'))),
-        );
+        const over = (): void => end('too-much-output');
+        const drained = Promise.all([
+          drain(child.stdout, (chunk) => output.add('stdout', chunk), over),
+          drain(child.stderr, (chunk) => output.add('stderr', chunk), over),
+        ]);
         const { code, by, error } = await exit;
         // Whatever the step left behind ends with it, and with it the last writer of the pipes.
         await endLeftovers(requestId);
@@ -95,9 +97,11 @@ function exitOf(child: ChildProcess): Promise<Ended> {
   });
 }
 
-async function drain(from: Readable, output: StepOutput, over: () => void): Promise<void> {
+type StepChunk = (chunk: Buffer) => Promise<'within' | 'over'>;
+
+async function drain(from: Readable, add: StepChunk, over: () => void): Promise<void> {
   try {
-    for await (const chunk of from as AsyncIterable<Buffer>) if ((await output.add(chunk)) === 'over') over();
+    for await (const chunk of from as AsyncIterable<Buffer>) if ((await add(chunk)) === 'over') over();
   } catch (error) {
     // The pipe was destroyed because somebody outside the step held it open.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;

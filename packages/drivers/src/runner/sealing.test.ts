@@ -109,6 +109,13 @@ test('sealing the same plan again gives the release that exists, verified, and r
   assert.equal(calls.run, 1);
 });
 
+test('two seals of one target at once run its steps once', async (context) => {
+  const { seal, calls } = await app(context);
+  const [one, two] = await Promise.all([seal(), seal()]);
+  assert.equal(one.release, two.release);
+  assert.equal(calls.run, 1);
+});
+
 test('F1: whatever can refuse is asked before the origin is', async (context) => {
   const { repository, first } = await appRepository(join(await temporary(context), 'origin'));
   const good = bindingText(repository.path, first);

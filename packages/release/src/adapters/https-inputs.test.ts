@@ -64,15 +64,35 @@ test('two stages that want it at once share one fetch', async (context) => {
   assert.equal(server.requests.length, 1);
 });
 
-test('a fetch that was withdrawn by its first caller is made again for the second', async (context) => {
-  const controller = new AbortController();
-  const { server, place } = await bench(context, (_request, response) => {
-    if (server.requests.length === 1) controller.abort();
-    else response.end(bytes);
+test('a fetch that two wait for outlives the withdrawal of one', async (context) => {
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { place } = await bench(context, (_request, response) => {
+    asked.resolve();
+    void released.promise.then(() => response.end(bytes));
   });
-  const [first, second] = await Promise.all([place({}, STAGE, controller.signal), place({}, OTHER)]);
-  assert.equal(refusalOf(first).code, 'work-aborted');
-  assert.ok(second.ok);
+  const controller = new AbortController();
+  const first = place({}, STAGE, controller.signal);
+  const second = place({}, OTHER);
+  await asked.promise;
+  controller.abort();
+  assert.equal(refusalOf(await first).code, 'work-aborted');
+  released.resolve();
+  assert.ok((await second).ok);
+});
+
+test('a fetch that nobody waits for any more is withdrawn at the server too', async (context) => {
+  const closed = Promise.withResolvers<void>();
+  const controller = new AbortController();
+  const { place, cache } = await bench(context, (_request, response) => {
+    response.once('close', closed.resolve);
+    controller.abort();
+  });
+  assert.equal(refusalOf(await place({}, STAGE, controller.signal)).code, 'work-aborted');
+  await closed.promise;
+  assert.deepEqual(
+    (await readdir(cache)).filter((name) => !name.startsWith('.')),
+    [],
+  );
 });
 
 test('I2: other bytes than the pinned ones are refused and not kept', async (context) => {

@@ -25,16 +25,39 @@ export interface InputOptions {
 }
 
 export function createHttpsInputs({ cache, stages, ids, ca }: InputOptions): InputPort {
-  /** One fetch of a digest at a time; whoever else wants it joins. The first one's signal rules it. */
-  const running = new Map<Digest, Promise<Outcome<'kept'>>>();
+  const fetching = new Map<Digest, SharedFetch>();
 
-  const fetchOnce = (input: PinnedInput, signal: AbortSignal): Promise<Outcome<'kept'>> => {
-    const joined = running.get(input.sha256);
-    if (joined !== undefined) return joined;
-    const fetching = keep(input, signal).finally(() => running.delete(input.sha256));
-    running.set(input.sha256, fetching);
-    return fetching;
-  };
+  /** One fetch of a digest at a time. Whoever wants it waits for it; it is withdrawn when nobody waits any more. */
+  async function fetchOnce(input: PinnedInput, signal: AbortSignal): Promise<Outcome<'kept'>> {
+    if (signal.aborted) return withdrawn(input);
+    const shared = fetching.get(input.sha256) ?? begin(input);
+    shared.waiting += 1;
+    const { promise, resolve } = Promise.withResolvers<Outcome<'kept'>>();
+    const leave = (): void => resolve(withdrawn(input));
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await Promise.race([shared.outcome, promise]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      shared.waiting -= 1;
+      if (shared.waiting === 0) shared.end();
+    }
+  }
+
+  function begin(input: PinnedInput): SharedFetch {
+    const controller = new AbortController();
+    const shared: SharedFetch = {
+      outcome: keep(input, controller.signal).finally(() => shared.forget()),
+      waiting: 0,
+      forget: () => void (fetching.get(input.sha256) === shared && fetching.delete(input.sha256)),
+      end: () => {
+        shared.forget();
+        controller.abort();
+      },
+    };
+    fetching.set(input.sha256, shared);
+    return shared;
+  }
 
   const kept = (digest: Digest): string => join(cache, digest.slice('sha256:'.length));
 
@@ -61,10 +84,7 @@ export function createHttpsInputs({ cache, stages, ids, ca }: InputOptions): Inp
       let fetched = false;
       // A kept file that no longer has its digest is fetched again.
       if ((await digestFile(kept(input.sha256)).catch(absentAsNull)) !== input.sha256) {
-        let answer = await fetchOnce(input, signal);
-        // The fetch that was joined may have been withdrawn by its own caller.
-        if (!answer.ok && answer.refusal.code === 'work-aborted' && !signal.aborted)
-          answer = await fetchOnce(input, signal);
+        const answer = await fetchOnce(input, signal);
         if (!answer.ok) return answer;
         fetched = true;
       }
@@ -77,6 +97,17 @@ export function createHttpsInputs({ cache, stages, ids, ca }: InputOptions): Inp
     },
   };
 }
+
+/** A fetch under way, and how many wait for it. */
+interface SharedFetch {
+  readonly outcome: Promise<Outcome<'kept'>>;
+  waiting: number;
+  readonly forget: () => void;
+  readonly end: () => void;
+}
+
+const withdrawn = (input: PinnedInput): Outcome<never> =>
+  refused(refusal('work-aborted', `The fetch of input ${input.id} was withdrawn.`));
 
 interface Download {
   readonly signal: AbortSignal;
@@ -102,8 +133,7 @@ async function download(input: PinnedInput, path: string, options: Download): Pr
     }
     await file.sync();
   } catch (error) {
-    if (options.signal.aborted)
-      return refused(refusal('work-aborted', `The fetch of input ${input.id} was withdrawn.`));
+    if (options.signal.aborted) return withdrawn(input);
     // A disk that refuses is not the server's fault (F28).
     if (!(error instanceof Error) || (isErrno(error) && DISK_ERRORS.has(error.code ?? ''))) throw error;
     return refused(

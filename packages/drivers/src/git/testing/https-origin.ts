@@ -21,7 +21,8 @@ export async function httpsOrigin(
     (request, response) => {
       const path = normalize((request.url ?? '/').replace(/\?.*/, ''));
       requests.push(path);
-      if (path.startsWith('/moved/')) response.writeHead(302, { location: path.replace('/moved', '') }).end();
+      const target = (request.url ?? '').replace('/moved', '');
+      if (path.startsWith('/moved/')) response.writeHead(302, { location: target }).end();
       else
         createReadStream(join(directory, path))
           .on('error', () => response.writeHead(404).end())
