@@ -41,12 +41,18 @@ export {
   type VerifiedPresence,
   verifyPresence,
 } from './presence/verify-presence.ts';
-export { decidePublication, type PublicationChange, type PublicationView } from './publication/decide-publication.ts';
+export {
+  decidePublication,
+  livingActivations,
+  type PublicationChange,
+  type PublicationView,
+} from './publication/decide-publication.ts';
 export {
   type AnchorRecord,
   anchorRecordSchema,
   type IncarnationRecord,
   incarnationRecordSchema,
   MAX_INCARNATIONS,
+  MAX_REPLACED,
   MAX_SPENT,
 } from './publication/records.ts';

@@ -93,7 +93,10 @@ export class Correlations {
         return this.get(incarnation)?.activation === activation ? null : this.#put(bare(incarnation, activation));
       }
       case 'demote':
-        return this.#put(bare(request.incarnation, null));
+        // One that another took the place of may be demoted too: the word about the current one stands.
+        return this.get(request.incarnation)?.activation === request.activation
+          ? this.#put(bare(request.incarnation, null))
+          : null;
       case 'withdraw':
         this.#held.delete(request.incarnation);
         return null;

@@ -55,6 +55,28 @@ test('I4: published, observed and present, an incarnation is Ready by the observ
   assert.deepEqual(link.read(ghost.key), { kind: 'absent' });
 });
 
+test('I7: a second launch of the same build takes the key and gives it back; demoting either leaves the other alone', async () => {
+  const fleet = newFleet();
+  await fleet.start();
+  const link = fleet.link();
+  await linked(link);
+  await publish(link);
+  const socket = await fleet.connect();
+  socket.write(ghost.line(1));
+  await until(link, () => receiptOf(link, ghost.key) !== null);
+  const second = sampleWorkload({ target: 'ghostlight', bootId, launch: 2 });
+  assert.ok((await link.publishActivation(second.activation, second.observed)).ok);
+  assert.equal(receiptOf(link, ghost.key), null);
+  assert.ok((await link.demote(ghost.key, second.activation.activation)).ok);
+  assert.ok((await link.publishActivation(ghost.activation, ghost.observed)).ok);
+  await until(link, () => receiptOf(link, ghost.key) !== null);
+  const third = sampleWorkload({ target: 'ghostlight', bootId, launch: 3 });
+  assert.ok((await link.publishActivation(third.activation, third.observed)).ok);
+  assert.ok((await link.demote(ghost.key, ghost.activation.activation)).ok);
+  const word = link.read(ghost.key);
+  assert.ok(word.kind === 'seen' && word.value.activation === third.activation.activation);
+});
+
 test('the observer’s refusals come back under their codes', async () => {
   const fleet = newFleet();
   await fleet.start();

@@ -104,7 +104,7 @@ export const readinessErrors = entries({
     retry: 'final',
   },
   'activation-past': {
-    reason: 'An activation that was current before can never be current again.',
+    reason: 'An activation that was demoted can never be current again.',
     remedy: 'Run idunn restart on the target, so that a new activation is minted.',
     blame: 'system',
     retry: 'final',

@@ -15,8 +15,8 @@ import {
   sampleExpected,
   signerKey,
 } from '../testing/samples.ts';
-import { decidePublication, type PublicationView } from './decide-publication.ts';
-import type { AnchorRecord, IncarnationRecord } from './records.ts';
+import { decidePublication, livingActivations, type PublicationView } from './decide-publication.ts';
+import { type AnchorRecord, type IncarnationRecord, MAX_REPLACED } from './records.ts';
 
 const anchorKey = { keyId: signerKey.keyId, publicKey: publicKeyOf(signerKey.privateKey) };
 const anchored = { kind: 'anchor', target: 'ghostlight', keys: [anchorKey] } as const;
@@ -93,11 +93,34 @@ test('I4: an activation is published only under an Expected that was', () => {
   assert.equal(bookAfter(anchored).request(activated), 'expected-unknown');
 });
 
-test('I5: an activation that was current before is never current again', () => {
-  const demoted: ObserverRequest = { kind: 'demote', incarnation: key, activation: activation.activation };
-  assert.equal(bookAfter(anchored, published, activated, demoted).request(activated), 'activation-past');
-  const second: ObserverRequest = { ...activated, activation: { ...activation, activation: 'activation-2' } };
-  assert.equal(bookAfter(anchored, published, activated, second).request(activated), 'activation-past');
+const demotion = (id: string) => ({ kind: 'demote', incarnation: key, activation: id }) as const;
+const launched = (id: string) => ({ ...activated, activation: { ...activation, activation: id } });
+
+test('I5: an activation that was demoted is never current again', () => {
+  const book = bookAfter(anchored, published, activated, demotion(activation.activation));
+  assert.equal(book.request(activated), 'activation-past');
+});
+
+test('I7: a candidate of the very same build takes the place of the incumbent’s activation, and gives it back', () => {
+  const book = bookAfter(anchored, published, activated, launched('activation-2'));
+  assert.equal(book.request(demotion('activation-2')), 'incarnation');
+  assert.equal(book.request(activated), 'incarnation');
+  const record = book.incarnation(key);
+  assert.deepEqual(livingActivations(record), [activation.activation]);
+  assert.deepEqual(record?.spent, ['activation-2']);
+});
+
+test('I5: an activation that was replaced can be demoted for good, and then leaves the current one alone', () => {
+  const book = bookAfter(anchored, published, activated, launched('activation-2'), demotion(activation.activation));
+  assert.equal(book.incarnation(key)?.current?.activation.activation, 'activation-2');
+  assert.equal(book.request(activated), 'activation-past');
+});
+
+test('what may return is bounded: the oldest are spent', () => {
+  const many = Array.from({ length: MAX_REPLACED + 3 }, (_, index) => launched(`activation-${index + 2}`));
+  const record = bookAfter(anchored, published, activated, ...many).incarnation(key);
+  assert.equal(record?.replaced.length, MAX_REPLACED);
+  assert.deepEqual(record?.spent, ['activation-1', 'activation-2', 'activation-3']);
 });
 
 test('only the activation that is current can be demoted', () => {

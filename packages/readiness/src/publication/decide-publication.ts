@@ -2,7 +2,7 @@ import { canonicalJson, type Header, keyIdOf, type Outcome, ok, refusal, refused
 import type { ObserverRequest } from '../link/messages.ts';
 import { incarnationKey } from '../model/derive-expected.ts';
 import type { IncarnationKey } from '../model/expected.ts';
-import { type AnchorRecord, type IncarnationRecord, MAX_INCARNATIONS, MAX_SPENT } from './records.ts';
+import { type AnchorRecord, type IncarnationRecord, MAX_INCARNATIONS, MAX_REPLACED, MAX_SPENT } from './records.ts';
 
 /** What a publication is judged by. */
 export interface PublicationView {
@@ -75,7 +75,13 @@ function publishExpected(
   if (view.incarnations >= MAX_INCARNATIONS) {
     return refused(refusal('expected-too-many', `The observer holds ${MAX_INCARNATIONS} incarnations already.`));
   }
-  const next: IncarnationRecord = { schema: 'idunn.observed-incarnation/v1', expected, current: null, spent: [] };
+  const next: IncarnationRecord = {
+    schema: 'idunn.observed-incarnation/v1',
+    expected,
+    current: null,
+    replaced: [],
+    spent: [],
+  };
   return ok({ kind: 'incarnation', key: incarnation, next });
 }
 
@@ -88,26 +94,48 @@ function publishActivation(
   const record = view.incarnation(key);
   if (record === null) return refused(refusal('expected-unknown', `No Expected was published under ${key}.`));
   if (record.spent.includes(activation.activation)) {
-    return refused(refusal('activation-past', `${activation.activation} of ${key} was current before.`));
+    return refused(refusal('activation-past', `${activation.activation} of ${key} was demoted.`));
   }
   if (keyIdOf(Buffer.from(activation.publicKey, 'base64')) !== activation.keyId) {
     return refused(refusal('anchor-malformed', `${activation.activation} names its key as ${activation.keyId}.`));
   }
+  return ok({
+    kind: 'incarnation',
+    key,
+    next: { ...replace(record, activation.activation), current: { activation, observed } },
+  });
+}
+
+/** The activation that was current makes room; it may come back, as when a candidate of the same build is given up. */
+function replace(record: IncarnationRecord, next: string): IncarnationRecord {
   const before = record.current?.activation.activation;
-  const spent = before === undefined || before === activation.activation ? record.spent : spend(record.spent, before);
-  return ok({ kind: 'incarnation', key, next: { ...record, current: { activation, observed }, spent } });
+  if (before === next) return record;
+  const others = [...record.replaced, ...(before === undefined ? [] : [before])].filter((one) => one !== next);
+  const overflow = others.slice(0, Math.max(0, others.length - MAX_REPLACED));
+  return { ...record, replaced: others.slice(overflow.length), spent: spend(record.spent, overflow) };
 }
 
 function demote(view: PublicationView, { incarnation, activation }: Of<'demote'>): Outcome<PublicationChange> {
   const record = view.incarnation(incarnation);
   if (record === null) return refused(refusal('expected-unknown', `No Expected was published under ${incarnation}.`));
-  if (record.current === null) return NONE;
-  const current = record.current.activation.activation;
-  if (current !== activation) {
+  const current = record.current?.activation.activation;
+  if (current !== activation && !record.replaced.includes(activation)) {
+    if (current === undefined) return NONE;
     return refused(refusal('activation-not-current', `${current}, not ${activation}, is current for ${incarnation}.`));
   }
-  const next: IncarnationRecord = { ...record, current: null, spent: spend(record.spent, activation) };
+  const next: IncarnationRecord = {
+    ...record,
+    current: current === activation ? null : record.current,
+    replaced: record.replaced.filter((one) => one !== activation),
+    spent: spend(record.spent, [activation]),
+  };
   return ok({ kind: 'incarnation', key: incarnation, next });
 }
 
-const spend = (spent: readonly string[], activation: string): string[] => [...spent, activation].slice(-MAX_SPENT);
+const spend = (spent: readonly string[], more: readonly string[]): string[] => [...spent, ...more].slice(-MAX_SPENT);
+
+/** The activations of an incarnation whose presences may count, now or again. */
+export const livingActivations = (record: IncarnationRecord | null): readonly string[] =>
+  record === null
+    ? []
+    : [...(record.current === null ? [] : [record.current.activation.activation]), ...record.replaced];

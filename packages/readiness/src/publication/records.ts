@@ -5,6 +5,8 @@ import { keyId, publicKey, word } from '../model/words.ts';
 
 /** Most incarnations that one observer holds. */
 export const MAX_INCARNATIONS = 8_192;
+/** Most activations of one incarnation that may return; the oldest are spent. */
+export const MAX_REPLACED = 16;
 /** Most activations of one incarnation that are remembered as spent; the oldest are forgotten. */
 export const MAX_SPENT = 256;
 
@@ -13,7 +15,9 @@ export const incarnationRecordSchema = z.strictObject({
   schema: z.literal('idunn.observed-incarnation/v1'),
   expected: expectedSchema,
   current: z.strictObject({ activation: activationSchema, observed: observedRuntimeSchema }).nullable(),
-  /** Activations that were current once: they never are again (I5). Oldest first. */
+  /** Activations that another one took the place of: one may return, from where its presences were. Oldest first. */
+  replaced: z.array(word).max(MAX_REPLACED).readonly(),
+  /** Activations that were demoted: they are never current again (I5). Oldest first. */
   spent: z.array(word).max(MAX_SPENT).readonly(),
 });
 export type IncarnationRecord = Readonly<z.infer<typeof incarnationRecordSchema>>;
