@@ -67,6 +67,12 @@ export class TargetActor {
     this.wake();
   }
 
+  /** A link is back. */
+  linked(): void {
+    for (const lane of this.lanes.values()) lane.forgetRefusals();
+    this.doubt();
+  }
+
   /** The first write under an epoch, as the program signed it. */
   wrote(activation: string, first: { readonly epoch: number; readonly atMs: number }): void {
     this.#firstWrites.delete(activation);
@@ -269,7 +275,7 @@ export class TargetActor {
     lane.tx = applied.tx;
     lane.generation = result.generations[0] ?? lane.generation;
     this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
-    this.#setWait(lane, null);
+    this.#setWait(lane, null, now);
     if (lane.running?.long === true && before.state.phase !== applied.tx.state.phase) {
       lane.running.abort.abort();
       lane.running = null;
@@ -340,14 +346,13 @@ export class TargetActor {
     });
   }
 
-  #setWait(lane: Lane, decision: Wait | null): void {
+  #setWait(lane: Lane, decision: Wait | null, now = moment(this.#core.ports.clock)): void {
     const before = lane.waiting;
     if (decision === null) lane.clearTimer();
     if (before?.wait.what === decision?.what) {
       if (before !== null && decision !== null) lane.waiting = { wait: decision, since: before.since };
       return;
     }
-    const now = moment(this.#core.ports.clock);
     lane.waiting = decision === null ? null : { wait: decision, since: now };
     this.#emit(lane.tx.id, now, { event: 'wait', wait: lane.waiting === null ? null : noteOf(lane.waiting, now) });
   }

@@ -85,7 +85,10 @@ export function createEngine(
         if (options.observerTarget === null || observer !== ports.observerFor(options.observerTarget)) {
           linkDown = event.state === 'down';
         }
-        for (const actor of actors.values()) actor.wake();
+        for (const actor of actors.values()) {
+          if (event.state === 'up') actor.linked();
+          else actor.wake();
+        }
       } else {
         actors.get(targetIn(event.correlation.incarnation))?.wake();
       }
@@ -116,7 +119,8 @@ export function createEngine(
   ports.route.subscribe?.((event) => {
     if (stopped) return;
     for (const actor of actors.values()) {
-      if (event.kind === 'link') actor.doubt();
+      if (event.kind === 'link' && event.state === 'up') actor.linked();
+      else if (event.kind === 'link') actor.doubt();
       else if (event.kind === 'drained') actor.drained(event.incarnation);
     }
   });

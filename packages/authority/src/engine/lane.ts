@@ -43,6 +43,11 @@ export class Lane {
     }
   }
 
+  /** What was refused because somebody could not be reached is asked again at once when they are back. */
+  forgetRefusals(): void {
+    for (const [key, { outcome }] of this.answers) if (!outcome.ok) this.answers.delete(key);
+  }
+
   /** Something may have changed that is not read every time. */
   doubt(): void {
     this.readings = null;
