@@ -32,7 +32,7 @@ export const SUITES = [
   { name: 'house', budgetS: 60, tests: [{ folder: 'tests/house', atOnce: 2 }] },
   {
     name: 'unit',
-    budgetS: 300,
+    budgetS: 400,
     tests: [
       { folder: 'packages', atOnce: 2 },
       { folder: 'examples', atOnce: 2 },
