@@ -17,8 +17,9 @@ const ENTRY = `node_modules/${PROGRAM}/dist/main.js`;
 const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()).optional() });
 
 /**
- * The observer as it is installed beside `resolveFrom`, a directory from which its packages are found as Node finds them: the
- * built files of the program and of everything that it depends on, in one `node_modules`. Refused as `observer-not-built`.
+ * The observer as it is installed beside `resolveFrom`, a directory from which its packages are found as Node finds
+ * them: the built files of the program and of everything that it depends on, in one `node_modules`. Refused as
+ * `observer-not-built`.
  *
  * @example
  * const installation = observerInstallation(import.meta.dirname);

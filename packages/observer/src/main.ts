@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { randomIds, systemClock, systemTimers } from '@idunn/kernel';
 import { type Program, startProgram } from './program.ts';
 
-/** The observer's command line: `main.js --store DIRECTORY --sockets DIRECTORY`, in an activation directory of Idunn. */
+/**
+ * The observer's command line: `main.js --store DIRECTORY --sockets DIRECTORY`, in an activation directory of Idunn.
+ */
 const USAGE = 'usage: main.js --store DIRECTORY --sockets DIRECTORY, with IDUNN_ACTIVATION_DIRECTORY set';
 
 const clock = systemClock();

@@ -70,7 +70,7 @@ test('I5: a presence of another fleet, machine, earlier launch or earlier sequen
   assert.deepEqual(world.news(), []);
 });
 
-test('I7: when a candidate of the same build is given up, the incumbent is Ready again without a new word', async () => {
+test('I7: a candidate of the same build is given up, and the incumbent is Ready again at once', async () => {
   const world = await published();
   world.hear(ghost.line(3));
   const candidate = sampleWorkload({ target: 'ghostlight', freshnessMs: 5_000, launch: 2 });

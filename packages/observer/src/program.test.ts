@@ -192,7 +192,7 @@ test('the observer proves itself on its channel as any workload, and says active
   await observer.logs('a channel welcome was replayed');
 });
 
-test('an upgrade stands by, is correlated by the incumbent, and takes over store and sockets when that one ends', async () => {
+test('an upgrade stands by, is correlated by the incumbent, and takes over when that one ends', async () => {
   const home = newHome();
   const incumbent = await start(home);
   const daemon = await Daemon.link(home);

@@ -50,16 +50,17 @@ export interface BootstrapOptions {
 
 export interface BootstrapCorrelator extends ObserverPort {
   /**
-   * Takes a presence of the lease channel, which has checked its signatures, its order and the process that it came from.
-   * Presences of other targets are not looked at.
+   * Takes a presence of the lease channel, which has checked its signatures, its order and the process that it came
+   * from. Presences of other targets are not looked at.
    */
   hear(presence: Presence): void;
   close(): void;
 }
 
 /**
- * The daemon's own correlation of the observer's target, by the same rules, so that a fleet can begin and a broken observer
- * can be replaced. Its receipts are named `bootstrap:…` and never pass for an observer's. Throws `StoreFault`.
+ * The daemon's own correlation of the observer's target, by the same rules, so that a fleet can begin and a broken
+ * observer can be replaced. Its receipts are named `bootstrap:…` and never pass for an observer's. Throws
+ * `StoreFault`.
  */
 export async function createBootstrapCorrelator(options: BootstrapOptions): Promise<BootstrapCorrelator> {
   const { target, audience, store, clock, timers } = options;

@@ -50,7 +50,7 @@ const receiptIn = (port: Pick<BootstrapCorrelator, 'read'>, key: IncarnationKey)
   return word.kind === 'seen' ? (word.value.ready?.receipt ?? null) : null;
 };
 
-test('I4: the first observer is correlated by the daemon, by the same rules, under a receipt of its own name', async () => {
+test('I4: the daemon correlates the first observer by the same rules, under a receipt of another name', async () => {
   const time = new FakeTime();
   const bootstrap = await correlator(time, memory());
   const told: Correlation[] = [];

@@ -5,8 +5,8 @@ import type { ObserverLink } from './observer-link.ts';
 
 /**
  * Who correlates which target: the observer every target but its own. Its own is published to the daemon's bootstrap
- * correlator, and to the observer that is linked; while that one works, its word about another incarnation of itself, the
- * upgrade that is to take its place, is the word that counts. No observer is asked about itself.
+ * correlator, and to the observer that is linked; while that one works, its word about another incarnation of itself,
+ * the upgrade that is to take its place, is the word that counts. No observer is asked about itself.
  *
  * @example
  * const observerFor = chooseObserver({ observerTarget: 'observer', link, bootstrap });

@@ -25,7 +25,9 @@ export class Correlations {
     this.#held.clear();
   }
 
-  /** A statement is the whole word about presence; a receipt stays only with the very launch and epoch it names (I5). */
+  /**
+   * A statement is the whole word about presence; a receipt stays only with the very launch and epoch it names (I5).
+   */
   present(statement: PresentStatement, atMs: number): Correlation | null {
     const { incarnation, activation, state, epoch, presenceSequence, fresh, disagreements } = statement;
     const before = this.get(incarnation)?.ready ?? null;

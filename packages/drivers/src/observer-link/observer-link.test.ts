@@ -55,7 +55,7 @@ test('I4: published, observed and present, an incarnation is Ready by the observ
   assert.deepEqual(link.read(ghost.key), { kind: 'absent' });
 });
 
-test('I7: a second launch of the same build takes the key and gives it back; demoting either leaves the other alone', async () => {
+test('I7: a second launch of the same build takes the key and gives it back', async () => {
   const fleet = newFleet();
   await fleet.start();
   const link = fleet.link();
@@ -106,7 +106,7 @@ test('I10: while the link is down every answer is unknown and every request is r
   assert.equal(outcome.refusal.code, 'observer-unreachable');
 });
 
-test('after the observer’s death the link comes back by itself with what was published, and readiness has to be said anew', async () => {
+test('after the observer’s death the link is back with what was published, and Ready must be said anew', async () => {
   const fleet = newFleet();
   await fleet.start();
   const link = fleet.link();

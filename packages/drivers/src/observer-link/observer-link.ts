@@ -49,9 +49,9 @@ interface Waiting {
 }
 
 /**
- * The link to the observer program. It reconnects for ever; after each connection the observer tells everything it holds,
- * and only then is the link up. While it is down every `read` is unknown (I10) and every request is refused at once as
- * `observer-unreachable`; nothing is published again by itself.
+ * The link to the observer program. It reconnects for ever; after each connection the observer tells everything it
+ * holds, and only then is the link up. While it is down every `read` is unknown (I10) and every request is refused at
+ * once as `observer-unreachable`; nothing is published again by itself.
  */
 export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
   const { clock, timers, ids } = options;

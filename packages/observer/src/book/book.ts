@@ -26,8 +26,8 @@ export interface Book {
   anchor(target: string): AnchorRecord | null;
   /**
    * Carries out a request that came under a rising `sequence`. What is read from the book shows it at once; `durable`
-   * resolves when it is on disk, and only then may it be acknowledged. It rejects when the disk refused it: the observer
-   * then ends, for its memory is ahead of its store (F28).
+   * resolves when it is on disk, and only then may it be acknowledged. It rejects when the disk refused it: the
+   * observer then ends, for its memory is ahead of its store (F28).
    */
   carryOut(
     request: ObserverRequest,

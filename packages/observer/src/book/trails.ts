@@ -2,7 +2,8 @@ import type { PresenceTrail } from '@idunn/readiness';
 
 /**
  * How far each activation's presences were accepted. Written before a presence counts, so that a replay is refused also
- * after the observer was killed (I5). An activation does not outlive the boot of its machine, and neither does its trail.
+ * after the observer was killed (I5). An activation does not outlive the boot of its machine, and neither does its
+ * trail.
  */
 export interface Trails {
   read(activation: string): PresenceTrail | null;

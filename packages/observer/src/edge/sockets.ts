@@ -4,7 +4,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 /** Connections that may wait to be taken: every workload of a machine comes back at once after a restart. */
 const BACKLOG = 4_096;
 
-/** Listens on a Unix socket that only this user can reach. What lies there is a leftover: its maker held the same lock. */
+/**
+ * Listens on a Unix socket that only this user can reach. What lies there is a leftover: its maker held the same
+ * lock.
+ */
 export async function listenPrivately(path: string, accept: (socket: Socket) => void): Promise<Server> {
   try {
     unlinkSync(path);

@@ -6,8 +6,9 @@ import type { Trails } from '../book/trails.ts';
 const PREFIX = 'trails-';
 
 /**
- * Trails in a database of this boot. No sync of the disk: a killed process loses nothing that the kernel was given, and a
- * machine that lost its power begins another boot with other activations, and another file. Files of earlier boots go.
+ * Trails in a database of this boot. No sync of the disk: a killed process loses nothing that the kernel was given,
+ * and a machine that lost its power begins another boot with other activations, and another file. Files of earlier
+ * boots go.
  */
 export function openTrails(directory: string, bootId: string): Trails {
   const name = `${PREFIX}${bootId}.sqlite`;
@@ -19,7 +20,8 @@ export function openTrails(directory: string, bootId: string): Trails {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   database.exec(
-    'CREATE TABLE IF NOT EXISTS trail (activation TEXT PRIMARY KEY, sequence INTEGER, epoch INTEGER) STRICT, WITHOUT ROWID',
+    `CREATE TABLE IF NOT EXISTS trail (activation TEXT PRIMARY KEY, sequence INTEGER NOT NULL, epoch INTEGER NOT NULL)
+     STRICT, WITHOUT ROWID`,
   );
   const read = database.prepare('SELECT sequence, epoch FROM trail WHERE activation = ?');
   const write = database.prepare('INSERT OR REPLACE INTO trail (activation, sequence, epoch) VALUES (?, ?, ?)');

@@ -2,7 +2,10 @@ import { headerSchema, type Outcome, ok, openEnvelope, verificationKey } from '@
 import { expectedSchema } from '@idunn/readiness';
 import { z } from 'zod';
 
-/** The launch document of docs/workload-protocol.md, as an observer may get it: no state, no endpoint, no other observer. */
+/**
+ * The launch document of docs/workload-protocol.md, as an observer may get it: no state, no endpoint, no other
+ * observer.
+ */
 const launchSchema = z.strictObject({
   header: headerSchema,
   target: z.string(),

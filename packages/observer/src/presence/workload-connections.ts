@@ -21,8 +21,8 @@ interface Connection {
 }
 
 /**
- * The workloads' side: each connection holds at most one unread line, one presence to be looked at and one that came too
- * early. Connections take turns, so that none keeps the others waiting.
+ * The workloads' side: each connection holds at most one unread line, one presence to be looked at and one that came
+ * too early. Connections take turns, so that none keeps the others waiting.
  */
 export function workloadConnections(ports: {
   readonly observer: Observer;

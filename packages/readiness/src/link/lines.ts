@@ -6,8 +6,8 @@ export const MAX_LINE_BYTES = 262_144;
 const LINE_FEED = 0x0a;
 
 /**
- * Cuts a byte stream into lines, with a bounded buffer. `push` answers the lines that became complete, or `too-long`, after
- * which the connection is of no more use.
+ * Cuts a byte stream into lines, with a bounded buffer. `push` answers the lines that became complete, or `too-long`,
+ * after which the connection is of no more use.
  */
 export function lineSplitter(maxBytes: number = MAX_LINE_BYTES): {
   push(chunk: Uint8Array): readonly string[] | 'too-long';
@@ -38,8 +38,8 @@ export function lineSplitter(maxBytes: number = MAX_LINE_BYTES): {
 }
 
 /**
- * Reads lines of `{"type": T, "envelope": E}` from a byte stream and hands each to `take`. The returned function answers
- * `false` when a line was too long or no JSON of that form: the connection is then of no more use.
+ * Reads lines of `{"type": T, "envelope": E}` from a byte stream and hands each to `take`. The returned function
+ * answers `false` when a line was too long or no JSON of that form: the connection is then of no more use.
  */
 export function lineReader(take: (type: string, envelope: unknown) => void): (chunk: Uint8Array) => boolean {
   const splitter = lineSplitter();

@@ -28,9 +28,10 @@ export interface SealedFacts {
 }
 
 /**
- * The sanitized Expected of a sealed release under the plan that it was sealed from; it names both content addresses and
- * what must be observed to run (I2, I4). `planDigest` is the digest of the plan at hand. Refused as
- * `release-not-of-plan` when the two do not belong together, `expected-not-publishable` when a fact is no public word.
+ * The sanitized Expected of a sealed release under the plan that it was sealed from; it names both content addresses
+ * and what must be observed to run (I2, I4). `planDigest` is the digest of the plan at hand. Refused as
+ * `release-not-of-plan` when the two do not belong together, `expected-not-publishable` when a fact is no public
+ * word.
  *
  * @example
  * const expected = deriveExpected({ plan, planDigest: digestJson(plan), sealed });
@@ -81,8 +82,8 @@ export function deriveExpected(from: {
 }
 
 /**
- * The key that every record of an incarnation goes by. Throws `ZodError` for a document that is not a sanitized Expected:
- * what has a key has been checked.
+ * The key that every record of an incarnation goes by. Throws `ZodError` for a document that is not a sanitized
+ * Expected: what has a key has been checked.
  */
 export function incarnationKey(expected: Expected): IncarnationKey {
   const checked = expectedSchema.parse(expected);

@@ -4,8 +4,9 @@ import type { IncarnationKey } from './expected.ts';
 export type PresenceState = 'warming' | 'active' | 'degraded' | 'failed';
 
 /**
- * A workload's own signed word about itself: a DSSE envelope with two signatures, the activation's key and the service's
- * enrolled signer. `header.subject` is the activation id, `header.sequence` rises, `header.issuer` is the activation's key id.
+ * A workload's own signed word about itself: a DSSE envelope with two signatures, the activation's key and the
+ * service's enrolled signer. `header.subject` is the activation id, `header.sequence` rises, `header.issuer` is the
+ * activation's key id.
  */
 export interface Presence extends JsonObject {
   readonly header: Header & JsonObject;

@@ -18,7 +18,10 @@ import {
 
 const endpoint = z.strictObject({ host, port });
 
-/** Strict, and of words only: a host path, a user or a secret has no field to enter by, and no field would take it (I4). */
+/**
+ * Strict, and of words only: a host path, a user or a secret has no field to enter by, and no field would take it
+ * (I4).
+ */
 export const expectedSchema = z.strictObject({
   schema: z.literal('idunn.expected/v1'),
   fleet: name,

@@ -8,8 +8,8 @@ export const MAX_CAPABILITIES = 64;
 export const MAX_DETAIL_LENGTH = 1000;
 
 /**
- * A published word. It begins with a letter or digit and never climbs (`..`), so that no absolute path, home directory or
- * URL with a password can pass for one: only sanitized facts leave the authority (I4).
+ * A published word. It begins with a letter or digit and never climbs (`..`), so that no absolute path, home
+ * directory or URL with a password can pass for one: only sanitized facts leave the authority (I4).
  */
 export const word = z.string().regex(/^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:+/-]{0,199}$/);
 

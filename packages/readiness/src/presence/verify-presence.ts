@@ -30,10 +30,11 @@ export interface VerifiedPresence {
 }
 
 /**
- * Verifies a presence from an untrusted source. It must be signed by the activation's own key, which is its issuer, and by
- * the service's enrolled signer (I4); it must be meant for this fleet and machine and speak for this activation; and its
- * sequence must rise and its epoch not fall (I5). Refused as one of the kernel's `envelope-…` codes, `presence-replayed`
- * or `presence-epoch-fell`. Whether what it says agrees with what is expected is the correlation's to judge.
+ * Verifies a presence from an untrusted source. It must be signed by the activation's own key, which is its issuer,
+ * and by the service's enrolled signer (I4); it must be meant for this fleet and machine and speak for this
+ * activation; and its sequence must rise and its epoch not fall (I5). Refused as one of the kernel's `envelope-…`
+ * codes, `presence-replayed` or `presence-epoch-fell`. Whether what it says agrees with what is expected is the
+ * correlation's to judge.
  */
 export function verifyPresence(want: {
   readonly envelope: unknown;

@@ -101,7 +101,7 @@ test('I5: an activation that was demoted is never current again', () => {
   assert.equal(book.request(activated), 'activation-past');
 });
 
-test('I7: a candidate of the very same build takes the place of the incumbent’s activation, and gives it back', () => {
+test('I7: a candidate of the same build takes the place of the incumbent’s activation, and gives it back', () => {
   const book = bookAfter(anchored, published, activated, launched('activation-2'));
   assert.equal(book.request(demotion('activation-2')), 'incarnation');
   assert.equal(book.request(activated), 'incarnation');
