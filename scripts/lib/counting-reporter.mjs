@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
 /**
- * A reporter for Node's test runner that is silent about what passes, tells what fails and where, and ends with one line
- * of JSON that starts with `#counts ` for the program that called it.
+ * A reporter for Node's test runner that is silent about what passes, tells what fails and where, and ends with one
+ * line of JSON that starts with `#counts ` for the program that called it.
  */
 export default async function* counting(source) {
   for await (const { type, data } of source) {

@@ -13,8 +13,8 @@ const TITLES: Readonly<Record<keyof typeof catalogueByRoom, string>> = {
 
 const INTRODUCTION = `# Errors
 
-Every error that Idunn tells you about has a code that never changes its meaning. A refusal changes nothing. This page is
-made from the catalogue in \`packages/kernel/src/catalogue\` by \`npm run errors\`; a test holds the two together.
+Every error that Idunn tells you about has a code that never changes its meaning. A refusal changes nothing. This page
+is made from the catalogue in \`packages/kernel/src/catalogue\` by \`npm run errors\`; a test holds the two together.
 
 **Yours** is something that you can put right in a file or command, **system** something underneath. An error that is
 **retryable** can end by itself or after the remedy, and the same request may then be given again; a **final** one needs

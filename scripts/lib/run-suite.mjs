@@ -13,8 +13,8 @@ const REPORTER = join(ROOT, 'scripts/lib/counting-reporter.mjs');
 const PROOF_RUNNER = ['node', '--conditions=source', 'proofs/run.ts'];
 
 /**
- * Runs one suite to its end or its budget's. Whatever fails is told at once; `ran` counts real tests, without builds and
- * checks of form.
+ * Runs one suite to its end or its budget's. Whatever fails is told at once; `ran` counts real tests, without builds
+ * and checks of form.
  *
  * @param {import('./suites.mjs').Suite} suite
  * @param {number} budgetMs

@@ -1,6 +1,6 @@
 /**
- * What `npm run verify` runs, in order. A suite is one or more programs by argv, run by the repository's own Node; `tests`
- * are patterns for Node's test runner. `when` names a file without which the suite has nothing to do yet.
+ * What `npm run verify` runs, in order. A suite is one or more programs by argv, run by the repository's own Node;
+ * `tests` are patterns for Node's test runner. `when` names a file without which the suite has nothing to do yet.
  *
  * @typedef {object} Suite
  * @property {string} name

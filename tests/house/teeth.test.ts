@@ -138,6 +138,7 @@ const innocent: readonly (readonly [what: string, code: string])[] = [
   ['an import in a comment', "// import { r } from '@idunn/release';\nexport const a = 1;\n"],
   ['an import in a string', 'export const a = "import { r } from \'@idunn/release\'";\n'],
   ['reading a file', "import { open, readFile } from 'node:fs/promises';\nexport const a = await open('b', 'r');\n"],
+  ['a sentence on a line of its own', `export const a = {\n  remedy: '${'x '.repeat(60)}',\n};\n`],
   ['a socket’s own timeout', 'export const a = (socket) => socket.setTimeout(1);\n'],
   ['the word any', 'export const a = { any: 1 };\n/** any of them */\nexport const b = a.any;\n'],
   ['division', 'export const a = 4 / 2; const b = "Date.now" + 1 / 2;\n'],

@@ -1,6 +1,6 @@
 /**
- * Time as a port. Durations and deadlines use the monotonic clock together with the boot id; the wall clock is for people
- * only, and order comes from sequence numbers (F29).
+ * Time as a port. Durations and deadlines use the monotonic clock together with the boot id; the wall clock is for
+ * people only, and order comes from sequence numbers (F29).
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch, for display. May jump. */

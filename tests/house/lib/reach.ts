@@ -3,9 +3,8 @@ import { type Fault, type Repository, resolveRelative, type SourceFile } from '.
 
 /**
  * Files that nothing leads to. Product files are reached from the doors that their manifest exports, the programs in
- * `bin` and in the repository's scripts, and every module that a reached file imports or names in a literal (a worker, a
- * program that it starts, an installed one).
- * Helpers of tests must be reached from a test.
+ * `bin` and in the repository's scripts, and every module that a reached file imports or names in a literal (a worker,
+ * a program that it starts, an installed one). Helpers of tests must be reached from a test.
  */
 export function deadFiles(repository: Repository): readonly Fault[] {
   const files = [...repository.files.values()].filter((file) => file.room !== null);

@@ -8,7 +8,9 @@ export interface RecordKind {
   readonly space: Space;
   /** e.g. `transaction`. */
   readonly kind: string;
-  /** Reader by schema name, e.g. `{ 'idunn.transaction/v1': transactionSchema }`. Strict schemas, without a transform. */
+  /**
+   * Reader by schema name, e.g. `{ 'idunn.transaction/v1': transactionSchema }`. Strict schemas, without a transform.
+   */
   readonly versions: Readonly<Record<string, Shape<object>>>;
 }
 

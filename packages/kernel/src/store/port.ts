@@ -72,15 +72,17 @@ export type CommitResult =
 
 /**
  * The record store: compare-and-swap by generation over several records at once. Reads of a record that cannot be
- * decoded, and writes that the disk refuses, throw `StoreFault`; nothing is acted on and what was there stays (F27, F28).
- * Operations take effect in the order in which they were asked for. The state version rises by one with each committed
- * batch that names a catalogue record, the journal version with each that names a journal record; a batch of history
- * alone raises neither. Ids are 1 to 512 visible ASCII characters. A key, batch or page outside its limits is a fault of
- * the caller: `TypeError`.
+ * decoded, and writes that the disk refuses, throw `StoreFault`; nothing is acted on and what was there stays (F27,
+ * F28). Operations take effect in the order in which they were asked for. The state version rises by one with each
+ * committed batch that names a catalogue record, the journal version with each that names a journal record; a batch of
+ * history alone raises neither. Ids are 1 to 512 visible ASCII characters. A key, batch or page outside its limits is a
+ * fault of the caller: `TypeError`.
  */
 export interface RecordStore {
   get(key: RecordKey): Promise<StoredRecord | null>;
-  /** Records of one kind in id order; `prefix` narrows by id, `after` continues behind an id, `limit` is at most 10,000. */
+  /**
+   * Records of one kind in id order; `prefix` narrows by id, `after` continues behind an id, `limit` is at most 10,000.
+   */
   list(
     space: Space,
     kind: string,

@@ -24,9 +24,9 @@ const isRecord = (value: unknown): value is GoldenRecord['value'] =>
   typeof value === 'object' && value !== null && 'schema' in value && typeof value.schema === 'string';
 
 /**
- * Holds each reader against the golden files of its schema, at least one in `NAME-v1.json`: the reader takes the record,
- * and it comes out again in the same canonical bytes. A golden file is never edited: what was once written must be
- * readable for ever, or be migrated. `directory` is the package's `golden/`.
+ * Holds each reader against the golden files of its schema, at least one in `NAME-v1.json`: the reader takes the
+ * record, and it comes out again in the same canonical bytes. A golden file is never edited: what was once written must
+ * be readable for ever, or be migrated. `directory` is the package's `golden/`.
  */
 export function checkGolden(directory: URL, versions: Readonly<Record<string, Shape<unknown>>>): void {
   const records = goldenRecords(directory);

@@ -9,9 +9,15 @@ import type { Row } from './database.ts';
 
 /** The record store on SQLite, and what only this one can do. */
 export interface SqliteRecordStore extends RecordStore {
-  /** Reads the whole history and holds every entry against the one before it. The number of entries; throws `StoreFault`. */
+  /**
+   * Reads the whole history and holds every entry against the one before it. The number of entries; throws
+   * `StoreFault`.
+   */
   verifyHistory(): Promise<number>;
-  /** Copies the store as it is now into a new file, checked and durable. Throws `StoreFault`, also when the file is there. */
+  /**
+   * Copies the store as it is now into a new file, checked and durable. Throws `StoreFault`, also when the file is
+   * there.
+   */
   backup(file: string): Promise<void>;
 }
 

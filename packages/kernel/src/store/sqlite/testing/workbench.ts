@@ -12,7 +12,9 @@ import { openRecordStore, type SqliteRecordStore } from '../open.ts';
 
 const opened = new Set<SqliteRecordStore>();
 
-/** A directory for one test. Stores that a failing test left open are closed: their threads would keep the runner up. */
+/**
+ * A directory for one test. Stores that a failing test left open are closed: their threads would keep the runner up.
+ */
 export async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'idunn-store-'));
   try {
