@@ -1,5 +1,5 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
-import type { Checked } from './checkers/check.ts';
+import type { Checked } from './checkers/judged.ts';
 import { CALM, type Scenario, twoDeploys } from './scenario.ts';
 
 /** A variant of the decisions that breaks one promise, and the run in which its checker must see it. */

@@ -1,5 +1,5 @@
 export { TEETH, type Tooth } from './broken.ts';
-export type { Checked, Violation } from './checkers/check.ts';
+export type { Checked, Violation } from './checkers/judged.ts';
 export { type FakeStore, type FakeStoreHook, fakeStore, type WriteFate } from './fake-store.ts';
 export { type Report, run } from './run.ts';
 export { CALM, type Scenario, scenarioOf, twoDeploys } from './scenario.ts';

@@ -7,7 +7,8 @@ import {
   RECORD_KINDS,
   type TransactionResult,
 } from '@idunn/authority';
-import { check, type Violation } from './checkers/check.ts';
+import { check } from './checkers/check.ts';
+import type { Violation } from './checkers/judged.ts';
 import { type FakeStore, fakeStore, type WriteFate } from './fake-store.ts';
 import { fakeChannel } from './ports/channel.ts';
 import { fakeFreeze } from './ports/freeze.ts';

@@ -50,7 +50,8 @@ const OUTCOMES: readonly [Behaviour, string, string | null][] = [
 ];
 
 for (const [behaviour, outcome, code] of OUTCOMES) {
-  test(`F7, F18: a build that ${behaviour} ends ${outcome}${code === null ? '' : ` as ${code}, with its last words`}`, async () => {
+  const words = code === null ? '' : ` as ${code}, with its last words`;
+  test(`F7, F18: a build that ${behaviour} ends ${outcome}${words}`, async () => {
     const { results, violations } = await run(twoDeploys(behaviour));
     assert.deepEqual(violations, []);
     assert.equal(results[1]?.outcome, outcome);

@@ -10,8 +10,8 @@ interface Due {
 const EVENTS_LIMIT = 300_000;
 
 /**
- * Virtual time: nothing passes but what the next due event needs. Between two events every promise that can go on goes on,
- * so the order is the seed's alone.
+ * Virtual time: nothing passes but what the next due event needs. Between two events every promise that can go on goes
+ * on, so the order is the seed's alone.
  */
 export class VirtualTime {
   #nowMs = 1_000;

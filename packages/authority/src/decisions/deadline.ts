@@ -12,7 +12,10 @@ export const LOOK_AGAIN_MS = 500;
 const total = (deadlines: PhaseDeadlines, names: readonly (keyof PhaseDeadlines)[]): number =>
   names.reduce((sum, name) => sum + deadlines[name], 0);
 
-/** When the phase's deadline falls, in monotonic milliseconds; `null` without one or while a freeze stops the clock (I8). */
+/**
+ * When the phase's deadline falls, in monotonic milliseconds; `null` without one or while a freeze stops the clock
+ * (I8).
+ */
 export function deadlineMs(tx: TransactionRecord, phase: Phase, plan: Plan | null): number | null {
   if (tx.clock.frozenSince !== null) return null;
   const { deadline } = phaseRow(phase);

@@ -10,8 +10,8 @@ import { decideTakeover } from './takeover.ts';
 import { decideWarming } from './warming.ts';
 
 /**
- * The next step of a transaction. Pure: the same record and evidence always give the same step; it cannot act and cannot
- * read a clock.
+ * The next step of a transaction. Pure: the same record and evidence always give the same step; it cannot act and
+ * cannot read a clock.
  */
 export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
   const rebooted = afterReboot(tx, e);
@@ -54,8 +54,8 @@ export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
 }
 
 /**
- * A monotonic clock says nothing over a reboot (F29): the phase's clock begins anew. An activation of before is void, and
- * before the fence a new one is minted for the same release.
+ * A monotonic clock says nothing over a reboot (F29): the phase's clock begins anew. An activation of before is void,
+ * and before the fence a new one is minted for the same release.
  */
 function afterReboot(tx: TransactionRecord, e: DeployEvidence): Decision | null {
   if (tx.clock.startedAt.bootId === e.now.bootId) return null;

@@ -78,7 +78,9 @@ export type EffectOf<K extends EffectKind> = { readonly kind: K } & EffectShapes
 export type Effect = { [K in EffectKind]: EffectOf<K> }[EffectKind];
 export type AnswerTo<K extends EffectKind> = EffectShapes[K]['answers'];
 
-/** The newest answer to one exact effect. Memory of this engine process only: a crash forgets it, the world does not. */
+/**
+ * The newest answer to one exact effect. Memory of this engine process only: a crash forgets it, the world does not.
+ */
 export interface Answered {
   readonly effect: Effect;
   readonly outcome: Outcome<unknown>;

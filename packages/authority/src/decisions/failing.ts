@@ -12,8 +12,8 @@ export interface Remains {
 }
 
 /**
- * The refusal with everything that a person needs to see: last presence, last probe, last log lines (F5, F7). Asks for the
- * autopsy first, because the log goes away with the activation.
+ * The refusal with everything that a person needs to see: last presence, last probe, last log lines (F5, F7). Asks for
+ * the autopsy first, because the log goes away with the activation.
  */
 export function withLastWords(
   e: DeployEvidence,

@@ -3,7 +3,7 @@ import type { Move, Passage } from '../records/passage.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
-import type { PassageFrame } from './passage.ts';
+import type { PassageFrame } from './passage-frame.ts';
 
 /** Hold, relinquish, prove, swap: polite first, and certain in the end. One commit is fence and grant (I1). */
 export function decideFence(f: PassageFrame): Decision {
@@ -41,9 +41,9 @@ function relinquish(f: PassageFrame, move: Move, holder: string, then: () => Dec
 }
 
 /**
- * The epoch alone fences only between two that both read the nonce back through their own connections, and only where every
- * store carries the row. One that is gone may have read it when it took the lease; an owner that was taken over is gone by
- * the operator's typed word. Everything else is fenced by its whole tree seen gone.
+ * The epoch alone fences only between two that both read the nonce back through their own connections, and only where
+ * every store carries the row. One that is gone may have read it when it took the lease; an owner that was taken over
+ * is gone by the operator's typed word. Everything else is fenced by its whole tree seen gone.
  */
 function prove(f: PassageFrame, move: Move, holder: string): Decision {
   const { e, passage, plan } = f;

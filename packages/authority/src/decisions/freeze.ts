@@ -5,8 +5,8 @@ import { type Decision, type Persist, persist, wait } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
 
 /**
- * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read, and
- * when it admitted, becomes a part of the transaction.
+ * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read,
+ * and when it admitted, becomes a part of the transaction.
  */
 export function readFreeze(
   tx: TransactionRecord,

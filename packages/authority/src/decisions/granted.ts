@@ -5,10 +5,12 @@ import { act, attempt, type Decision, retryDelayMs, wait } from './decision.ts';
 import { answerTo, slotOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
 import { memberOf, routeNames } from './member.ts';
-import type { PassageFrame } from './passage.ts';
+import type { PassageFrame } from './passage-frame.ts';
 import { readRows } from './rows.ts';
 
-/** The row names the successor: grant, `active`, Ready, publish, observe, confirm. Nothing durable lies between them. */
+/**
+ * The row names the successor: grant, `active`, Ready, publish, observe, confirm. Nothing durable lies between them.
+ */
 export function decideGranted(f: PassageFrame, epoch: number | null, died: (why: Refusal) => Decision): Decision {
   const { launch } = f.passage.successor;
   if (launch.step !== 'current') throw new Error('only a current launch is granted anything');
@@ -38,7 +40,9 @@ function push(f: PassageFrame, launch: Running, epoch: number | null, then: () =
   );
 }
 
-/** Going forward needs the observer's Ready for this activation, epoch and presence; going back continues without (I4). */
+/**
+ * Going forward needs the observer's Ready for this activation, epoch and presence; going back continues without (I4).
+ */
 function ready(f: PassageFrame, launch: Running, epoch: number | null): Decision {
   const { word } = slotOf(f.e, launch.id);
   const receipt = word.kind === 'seen' && word.value.activation === launch.id ? word.value.ready : null;

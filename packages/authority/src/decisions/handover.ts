@@ -11,7 +11,8 @@ import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
 import { issueRecord } from './launch.ts';
-import { decidePassage, type PassageFrame, planFor, whereabouts } from './passage.ts';
+import { decidePassage, planFor, whereabouts } from './passage.ts';
+import type { PassageFrame } from './passage-frame.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 
 type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
@@ -92,7 +93,8 @@ function whyBarred(e: DeployEvidence, state: Handover): string | null {
   if (incumbent === undefined || written === null) return null;
   const accepts = planOf(e, incumbent.plan).state?.accepts ?? [];
   if (accepts.includes(written.schema)) return null;
-  return `The incumbent does not accept state schema ${written.schema}: deploy a build that does; until then the candidate is started again and again.`;
+  const until = 'until then the candidate is started again and again';
+  return `The incumbent does not accept state schema ${written.schema}: deploy a build that does; ${until}.`;
 }
 
 /** Neither forward by the deadline nor back: the person is told once, and the relaunching goes on. */

@@ -14,9 +14,9 @@ export type Judged =
 const SILENT: Judged = { kind: 'silent' };
 
 /**
- * Judges the observer's and the channel's newest words about one activation. A word about another activation or epoch is
- * worth nothing (I5); one that claims a lease that was not granted ends the candidate (I1). `granted` is the epoch that
- * the row names this activation under, `null` before.
+ * Judges the observer's and the channel's newest words about one activation. A word about another activation or epoch
+ * is worth nothing (I5); one that claims a lease that was not granted ends the candidate (I1). `granted` is the epoch
+ * that the row names this activation under, `null` before.
  */
 export function judgeWord(
   e: DeployEvidence,

@@ -32,7 +32,9 @@ export const issueRecord = (
   at: e.now,
 });
 
-/** One launch, from its id to its signed `warming`; the same steps for a candidate and for an incumbent that returns. */
+/**
+ * One launch, from its id to its signed `warming`; the same steps for a candidate and for an incumbent that returns.
+ */
 export function decideLaunch(e: DeployEvidence, subject: Subject, launch: Launch, frame: LaunchFrame): Decision {
   switch (launch.step) {
     case 'issued':

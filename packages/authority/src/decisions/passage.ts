@@ -3,46 +3,17 @@ import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import { phaseRow } from '../model/phase-table.ts';
 import type { Passage, Standing } from '../records/passage.ts';
-import type { TransactionRecord } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
 import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, tolerate, wait } from './decision.ts';
 import { echoOf } from './echo.ts';
-import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { decideFence } from './fence.ts';
 import { decideGranted } from './granted.ts';
 import { decideLaunch, exited } from './launch.ts';
+import type { PassageFrame, Whereabouts } from './passage-frame.ts';
 import { readRows } from './rows.ts';
-
-/** What the two directions of a passage do differently. The steps between are one and the same. */
-export interface PassageFrame {
-  readonly tx: TransactionRecord;
-  readonly e: DeployEvidence;
-  readonly passage: Passage;
-  readonly plan: Plan;
-  readonly untilMs: number | null;
-  /** There is no other way to go: whatever fails is ended and launched anew, for ever (I9). */
-  readonly persistent: boolean;
-  /** Makes a changed passage durable; `issued` is the id of a launch that begins with it. */
-  readonly keep: (passage: Passage, more?: { issued?: string; highestEpoch?: number }) => Decision;
-  /** Called when it cannot go on this way. `fenced`: false while nothing has moved and the predecessor may go on. */
-  readonly giveUp: (why: Refusal, fenced: boolean) => Decision;
-  /** Both authorities were seen to name the successor; records must follow before the fence clears. */
-  readonly arrived: (epoch: number | null) => Decision;
-  readonly confirmed: (epoch: number | null, confirmation: Confirmation) => Decision;
-}
-
-/** Where the lease row says that the passage stands. */
-export type Whereabouts =
-  | { readonly at: 'granted'; readonly epoch: number | null }
-  /** The row reads as it did when the move was intended. */
-  | { readonly at: 'before-move'; readonly row: Standing }
-  | { readonly at: 'moving' }
-  /** The successor was relaunched: a new move is to be intended once it warms. */
-  | { readonly at: 'relaunched'; readonly row: Standing | null }
-  | { readonly at: 'unreadable'; readonly detail: string };
 
 /** Once an intent exists, the lease row says where the transaction stands, never the recorded phase (I6). */
 export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {

@@ -19,7 +19,12 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
   const untilMs = deadlineMs(tx, 'planned', null);
   const reject = (why: Refusal): Decision =>
     conclude(tx.state, 'rejected', { incarnation: null, revision: null, refusal: why });
-  if (isPast(e, untilMs)) return reject(because('phase-deadline', 'No plan could be made in time.'));
+  if (isPast(e, untilMs)) {
+    const plan = e.answers['plan']?.outcome.ok === true;
+    const claim = e.claim.kind === 'unknown' ? e.claim.because : '';
+    if (plan && claim !== '') return reject(because('claim-unreadable', `The owner claim: ${claim}.`));
+    return reject(because('phase-deadline', 'No plan could be made in time.'));
+  }
   return attempt(
     e,
     { kind: 'plan', ref },

@@ -13,7 +13,9 @@ const same = (row: LeaseRow, standing: Standing): boolean =>
 
 export const sameStanding = (a: Standing, b: Standing): boolean => a.epoch === b.epoch && a.activation === b.activation;
 
-/** Reads the rows against a move that may be under way. Rows that no such move explains differ, and nothing is granted. */
+/**
+ * Reads the rows against a move that may be under way. Rows that no such move explains differ, and nothing is granted.
+ */
 export function readRows(rows: LeaseRows, move: Move | null): RowsReading {
   const list = Object.values(rows);
   const first = list[0];

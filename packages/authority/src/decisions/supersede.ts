@@ -5,11 +5,11 @@ import type { DeployState } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
 import { conclude, type Decision } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
-import type { Whereabouts } from './passage.ts';
+import type { Whereabouts } from './passage-frame.ts';
 
 /**
- * A later command replaces what neither finishes nor returns (F22). A launch that holds the lease stays as the next one's
- * incumbent; one that does not is ended first, so that the row names a process that is proven gone.
+ * A later command replaces what neither finishes nor returns (F22). A launch that holds the lease stays as the next
+ * one's incumbent; one that does not is ended first, so that the row names a process that is proven gone.
  */
 export function supersede(
   e: DeployEvidence,

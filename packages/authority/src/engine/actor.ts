@@ -27,8 +27,8 @@ const FIRST_WRITES_LIMIT = 32;
 const STORE_PAUSE_MS = 500;
 
 /**
- * Runs the transactions of one target: one at the head of its queue and those whose displaced processes still leave. Serial
- * per target, woken by events; an effect never holds up another target.
+ * Runs the transactions of one target: one at the head of its queue and those whose displaced processes still leave.
+ * Serial per target, woken by events; an effect never holds up another target.
  */
 export class TargetActor {
   readonly target: string;
@@ -223,7 +223,9 @@ export class TargetActor {
     };
   }
 
-  /** What was read is taken again when something put it in doubt, and before the handover after a moment in any case. */
+  /**
+   * What was read is taken again when something put it in doubt, and before the handover after a moment in any case.
+   */
   async #readings(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
     const { reads, each } = readingsOf(lane.tx);
     if (reads.length === 0) return NOTHING_READ;

@@ -9,8 +9,8 @@ import type { EngineCore } from './core.ts';
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Takes up what runs: found by its handle, watched, its lease connection opened anew. What is gone or cannot be judged is
- * held with an incident (I6, I10). Answers whether everything could be judged.
+ * Takes up what runs: found by its handle, watched, its lease connection opened anew. What is gone or cannot be judged
+ * is held with an incident (I6, I10). Answers whether everything could be judged.
  */
 export async function adopt(core: EngineCore, actor: TargetActor): Promise<boolean> {
   const target = actor.record?.value;

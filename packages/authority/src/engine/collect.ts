@@ -2,8 +2,8 @@ import type { Digest } from '@idunn/kernel';
 import type { EngineCore } from './core.ts';
 
 /**
- * Every release that something may still need: admitted, stranded, named by an open transaction, or among the last that the
- * binding keeps (F4, F13).
+ * Every release that something may still need: admitted, stranded, named by an open transaction, or among the last that
+ * the binding keeps (F4, F13).
  */
 export async function releasesToKeep(core: EngineCore): Promise<readonly Digest[]> {
   const keep = new Set<Digest>();

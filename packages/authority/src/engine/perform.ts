@@ -19,7 +19,9 @@ export interface Performing {
   readonly takenPorts: () => readonly number[];
 }
 
-/** Carries out one effect. A port that throws has failed in a way of its own; its words are kept, nothing is inferred. */
+/**
+ * Carries out one effect. A port that throws has failed in a way of its own; its words are kept, nothing is inferred.
+ */
 export async function perform(context: Performing, effect: Effect): Promise<Outcome<unknown>> {
   try {
     return await carryOut(context, effect);

@@ -12,13 +12,18 @@ export type RelinquishAnswer =
   /** Writes in flight are finished, new ones are refused before effect. */
   | {
       readonly kind: 'relinquished';
-      /** CLOCK_MONOTONIC of the last accepted write in milliseconds, the `Clock`'s own scale; `null` when it never wrote. */
+      /**
+       * CLOCK_MONOTONIC of the last accepted write in milliseconds, the `Clock`'s own scale; `null` when it never
+       * wrote.
+       */
       readonly lastWriteAtMs: number | null;
     }
   | { readonly kind: 'silent'; readonly because: string };
 
 export type ChannelEvent =
-  /** A presence whose two signatures and rising sequence were checked. For leases, health and continuity, never Ready. */
+  /**
+   * A presence whose two signatures and rising sequence were checked. For leases, health and continuity, never Ready.
+   */
   | { readonly kind: 'presence'; readonly target: string; readonly activation: string; readonly presence: Presence }
   /** The first write under an epoch, as the program signed it; for the write gap only. `atMs` is CLOCK_MONOTONIC. */
   | {
@@ -32,7 +37,9 @@ export type ChannelEvent =
 
 /** The lease connection to one process: the socket of its activation directory, owned by the observed process. */
 export interface ChannelPort {
-  /** Connects, makes sure that the listening socket is the handle's own, and proves both sides' keys. Safe to repeat. */
+  /**
+   * Connects, makes sure that the listening socket is the handle's own, and proves both sides' keys. Safe to repeat.
+   */
   open(handle: WorkloadHandle): Promise<Outcome<'open'>>;
   /** The newest presence of this connection with its age on the monotonic clock. */
   presence(activation: string): Evidence<{ readonly presence: Presence; readonly ageMs: number }>;

@@ -21,8 +21,9 @@ export interface EnginePorts {
   readonly route: RoutePort;
   readonly freeze: FreezePort;
   /**
-   * The observer that correlates this target: the observer program's link, or for the observer's own target the daemon's
-   * bootstrap correlation. The same object for every call with the same target; the engine subscribes to each object once.
+   * The observer that correlates this target: the observer program's link, or for the observer's own target the
+   * daemon's bootstrap correlation. The same object for every call with the same target; the engine subscribes to each
+   * object once.
    */
   observerFor(target: string): ObserverPort;
 }

@@ -53,8 +53,8 @@ export interface LeasePort {
   /** Writes the nonce beside the row of every store; the row itself is untouched. */
   writeNonce(state: StateContract, nonce: string): Promise<Outcome<'written'>>;
   /**
-   * One store: one commit is fence and grant. Several: first all are revoked at the new epoch, the last revocation being the
-   * fence, then all are granted. No sync of its own.
+   * One store: one commit is fence and grant. Several: first all are revoked at the new epoch, the last revocation
+   * being the fence, then all are granted. No sync of its own.
    */
   swap(state: StateContract, request: SwapRequest): Promise<SwapAnswer>;
   /** Makes the rows durable on disk. */

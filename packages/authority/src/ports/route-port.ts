@@ -60,8 +60,9 @@ export interface RoutePort {
     route: string,
   ): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
   /**
-   * Begins the drain of an incarnation that left: answers how many requests are open towards it now. Those still open after
-   * `withinMs` are closed by the proxy, streams included; `drained` follows as soon as none is open. Safe to repeat.
+   * Begins the drain of an incarnation that left: answers how many requests are open towards it now. Those still open
+   * after `withinMs` are closed by the proxy, streams included; `drained` follows as soon as none is open. Safe to
+   * repeat.
    */
   drain?(route: string, incarnation: IncarnationKey, withinMs: number): Promise<Evidence<number>>;
   subscribe?(listener: (event: RouteEvent) => void): void;

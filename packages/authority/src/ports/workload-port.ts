@@ -42,9 +42,15 @@ export type StopAnswer =
 
 export type WorkloadEvent = { readonly kind: 'died'; readonly target: string; readonly activation: string };
 
-/** Starts, finds, observes and stops processes. Every call may be repeated; none takes the caller's word for an identity. */
+/**
+ * Starts, finds, observes and stops processes. Every call may be repeated; none takes the caller's word for an
+ * identity.
+ */
 export interface WorkloadPort {
-  /** Makes the activation directory with keys, documents and secrets, and picks a port. A repeat returns the first answer. */
+  /**
+   * Makes the activation directory with keys, documents and secrets, and picks a port. A repeat returns the first
+   * answer.
+   */
   mint(request: MintRequest): Promise<Outcome<Activation>>;
   /** Starts the program once per activation: an earlier start is found and returned, never doubled. */
   start(request: LaunchRequest): Promise<Outcome<WorkloadHandle>>;

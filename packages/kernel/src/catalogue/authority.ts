@@ -179,18 +179,6 @@ export const authorityErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
-  'handover-unfinished': {
-    reason: 'The handover did not end by its deadline.',
-    remedy: 'Run idunn history to see how far it came, mend the cause, and run idunn up again.',
-    blame: 'system',
-    retry: 'retryable',
-  },
-  'return-barred': {
-    reason: 'The incumbent does not accept the state schema that the candidate may have written.',
-    remedy: 'Deploy a build that accepts the schema; until then the candidate is started again and again.',
-    blame: 'user',
-    retry: 'final',
-  },
   'freeze-engaged': {
     reason: 'A freeze holds the deployment.',
     remedy: 'Ask the one who engaged it, or clear it as idunn status says.',

@@ -1,32 +1,12 @@
-import type { TransactionResult } from '@idunn/authority';
 import { StoreFault } from '@idunn/kernel';
-import type { Scenario } from '../scenario.ts';
-import type { Clients } from '../world/clients.ts';
-import type { World } from '../world/world.ts';
 import { endings } from './endings.ts';
+import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
 import { nothingLost } from './nothing-lost.ts';
 import { observedNotConfigured } from './observed.ts';
 import { oneWriter } from './one-writer.ts';
 import { sealed } from './sealed.ts';
 import { twoAuthorities } from './two-authorities.ts';
-
-export type Checked = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I12' | 'ends' | 'leftover' | 'fault';
-
-export interface Violation {
-  readonly of: Checked;
-  readonly atMs: number;
-  readonly detail: string;
-}
-
-export interface Judged {
-  readonly world: World;
-  readonly clients: ReadonlyMap<string, Clients>;
-  readonly ended: boolean;
-  readonly results: readonly (TransactionResult | null)[];
-  readonly deploys: Scenario['deploys'];
-  readonly faults: readonly unknown[];
-}
 
 /** Every checker over one run. None of them looks at a record of Idunn's. */
 export const check = (judged: Judged): readonly Violation[] => [

@@ -1,4 +1,4 @@
-import type { Judged, Violation } from './check.ts';
+import type { Judged, Violation } from './judged.ts';
 
 /** Every transaction ends, and nothing is left running that no authority names (F16). */
 export function endings({ world, ended, results, deploys }: Judged): readonly Violation[] {

@@ -1,9 +1,9 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './judged.ts';
 
 /**
- * I5: an epoch is never granted twice, and what is told admitted rests on a receipt for exactly its activation, not on one of
- * an earlier launch of the same incarnation.
+ * I5: an epoch is never granted twice, and what is told admitted rests on a receipt for exactly its activation, not on
+ * one of an earlier launch of the same incarnation.
  */
 export function noReplay(world: World): readonly Violation[] {
   return [...risingEpochs(world), ...ownReceipts(world)];

@@ -1,4 +1,4 @@
-import type { Judged, Violation } from './check.ts';
+import type { Judged, Violation } from './judged.ts';
 
 /** I12: what was acknowledged was written exactly once, and while somebody may write nothing stays unanswered. */
 export function nothingLost({ world, clients }: Judged): readonly Violation[] {

@@ -1,5 +1,5 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './judged.ts';
 
 /** I4: nothing is told admitted for which the observer never signed Ready. */
 export function observedNotConfigured(world: World): readonly Violation[] {

@@ -1,9 +1,9 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './judged.ts';
 
 /**
- * I1: at no instant can two activations commit a write to a target's state. Each write is held against the rows as they stood
- * at that instant, and against every write before it.
+ * I1: at no instant can two activations commit a write to a target's state. Each write is held against the rows as they
+ * stood at that instant, and against every write before it.
  */
 export function oneWriter(world: World): readonly Violation[] {
   const rows = new Map<string, { epoch: number; activation: string | null }>();

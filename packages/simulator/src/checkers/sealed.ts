@@ -1,5 +1,5 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './judged.ts';
 
 /** I2: nothing that is not what was sealed is ever granted the lease or the route. */
 export function sealed(world: World): readonly Violation[] {

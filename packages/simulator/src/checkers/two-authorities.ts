@@ -1,5 +1,5 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './judged.ts';
 
 /** I3: what is told to be admitted is named by lease and route, each in the world itself, and both name one process. */
 export const twoAuthorities = (world: World): readonly Violation[] =>

@@ -7,7 +7,9 @@ const AGAIN_MS = 11;
 /** Requests that the clients have under way at once. */
 const UNANSWERED_LIMIT = 12;
 
-/** Clients that post through the stable route and repeat what was not acknowledged: nothing acknowledged may be lost. */
+/**
+ * Clients that post through the stable route and repeat what was not acknowledged: nothing acknowledged may be lost.
+ */
 export class Clients {
   readonly #world: World;
   readonly #route: string;

@@ -1,0 +1,21 @@
+import type { TransactionResult } from '@idunn/authority';
+import type { Scenario } from '../scenario.ts';
+import type { Clients } from '../world/clients.ts';
+import type { World } from '../world/world.ts';
+
+export type Checked = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I12' | 'ends' | 'leftover' | 'fault';
+
+export interface Violation {
+  readonly of: Checked;
+  readonly atMs: number;
+  readonly detail: string;
+}
+
+export interface Judged {
+  readonly world: World;
+  readonly clients: ReadonlyMap<string, Clients>;
+  readonly ended: boolean;
+  readonly results: readonly (TransactionResult | null)[];
+  readonly deploys: Scenario['deploys'];
+  readonly faults: readonly unknown[];
+}
