@@ -71,7 +71,7 @@ test('what is wrong is refused with its reason, and the incumbent serves through
     );
     await fleet.edit('deployment/idunn/recipe.toml', (text) => text.replace('\nwrong = 1', ''));
 
-    await fleet.bind((text) => text.replace('drain_ms = 10000', 'drain_ms = 10000\nmystery = true'));
+    await fleet.bind((text) => text.replace('drain_ms = 1000', 'drain_ms = 10000\nmystery = true'));
     const human = await fleet.idunn('up', 'ghostlight');
     assert.equal(human.code, 3, human.out + human.err);
     assert.match(human.out + human.err, /ghostlight\.toml:\d+:\d+ .*\n +\d+ \| mystery = true\n +\| +\^/);

@@ -59,7 +59,8 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     key: authority.signingKey,
     signer: async (target) => {
       const key = await keyring.signer(target);
-      return key.ok ? seen(key.value.record) : unknown(key.refusal.reason);
+      if (!key.ok) return unknown(key.refusal.reason);
+      return seen({ keyId: key.value.record.keyId, publicKey: key.value.record.publicKey });
     },
     uid: machine.user.uid,
     clock,

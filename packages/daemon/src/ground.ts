@@ -62,7 +62,7 @@ export async function openGround(
   if (!lasting.ok) return lasting;
   for (const path of Object.values(directories)) await mkdir(path, { recursive: true, mode: 0o700 });
   const log = logTo(directories.logs);
-  const store = await openStore(join(directories.state, 'records.sqlite'), machine.clock);
+  const store = await openStore(join(directories.state, 'records.sqlite'), machine);
   if (!store.ok) return store;
   const keyring = openKeyring(directories.state, machine.clock);
   const authority = await keyring.authority();
@@ -82,13 +82,19 @@ export async function openGround(
   });
 }
 
-/** The store's lock is the daemon's: one daemon for each fleet. */
-async function openStore(file: string, clock: Clock): Promise<Outcome<SqliteRecordStore>> {
-  try {
-    return ok(await openRecordStore({ file, kinds: [...RECORD_KINDS, BOOTSTRAP_KIND], clock }));
-  } catch (error) {
-    if (!(error instanceof StoreFault)) throw error;
-    return refused(refusal(error.code === 'store-locked' ? 'daemon-already-running' : error.code, error.message));
+/** A daemon that is just ending lets its store go within this. */
+const LOCK_WAIT = { everyMs: 50, times: 60 };
+
+/** The store's lock is the daemon's: one daemon for each fleet. One that is just ending is waited for. */
+async function openStore(file: string, { clock, timers }: Machine): Promise<Outcome<SqliteRecordStore>> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return ok(await openRecordStore({ file, kinds: [...RECORD_KINDS, BOOTSTRAP_KIND], clock }));
+    } catch (error) {
+      if (!(error instanceof StoreFault) || error.code !== 'store-locked') throw error;
+      if (attempt === LOCK_WAIT.times) return refused(refusal('daemon-already-running', error.message));
+      await new Promise<void>((resolve) => void timers.after(LOCK_WAIT.everyMs, resolve));
+    }
   }
 }
 
