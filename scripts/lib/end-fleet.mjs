@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 const LOOK_AGAIN_MS = 25;
 
 /**
- * Ends everything that a fleet runs: the daemon, then the programs that it launched, then the router. Each is known by what
- * only it carries (the fleet's directory or runtime directory in its words or environment) and is looked at again, start
- * time included, right before every signal: a recycled process id is never hit.
+ * Ends everything that a fleet runs: the daemon, then the programs that it launched, then the router. Each is known
+ * by what only it carries (the fleet's directory or runtime directory in its words or environment) and is looked at
+ * again, start time included, right before every signal: a recycled process id is never hit.
  *
- * @param {{ fleet: string, runtime: string, graceMs?: number }} options absolute paths
- * @returns {Promise<{ what: string, pid: number, forced: boolean }[]>} what was ended
+ * @param {{ fleet: string, runtime: string, graceMs?: number }} options absolute paths @returns {Promise<{ what:
+ * string, pid: number, forced: boolean }[]>} what was ended
  */
 export async function endFleet({ fleet, runtime, graceMs = 10_000 }) {
   const ended = [];

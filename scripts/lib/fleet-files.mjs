@@ -26,10 +26,11 @@ export async function freePorts(seed) {
 }
 
 /**
- * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept. Makes the state root.
+ * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept. Makes the
+ * state root.
  *
  * @param {{ fleet: string, id: string, work: string, runtime: string, repository: string, minimumRevision: string,
- *   ports: { from: number, to: number } }} options
+ * ports: { from: number, to: number } }} options
  */
 export function writeFleet({ fleet, id, work, runtime, repository, minimumRevision, ports }) {
   const node = realpathSync(OWN_NODE);

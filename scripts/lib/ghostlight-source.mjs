@@ -32,8 +32,8 @@ export function commitAll(repository, message) {
 }
 
 /**
- * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so that it
- * builds without a registry. Answers the commit of `main`.
+ * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so
+ * that it builds without a registry. Answers the commit of `main`.
  */
 export function ghostlightRepository(repository) {
   if (!existsSync(join(repository, '.git'))) {

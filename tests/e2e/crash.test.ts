@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { type Fleet, makeFleet } from './lib/fleet.ts';
 import { json, type VersionAnswer, writers } from './lib/world.ts';
 
-/** Submits a deployment and kills the daemon as soon as its transaction is seen in the phase; answers its transaction. */
+/**
+ * Submits a deployment and kills the daemon as soon as its transaction is seen in the phase; answers its transaction.
+ */
 async function killIn(fleet: Fleet, pid: number, phase: string, operation: string): Promise<string> {
   const receipt = await fleet.client.command({ kind: 'up', operationId: operation, target: 'ghostlight', ref: null });
   assert.ok(receipt.ok, receipt.ok ? '' : receipt.refusal.reason);

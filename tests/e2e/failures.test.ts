@@ -6,8 +6,15 @@ import { type Fleet, makeFleet, refusalOf } from './lib/fleet.ts';
 import { json, type VersionAnswer } from './lib/world.ts';
 
 const MAIN = 'src/main.js';
+const TELLS_ITS_SECRET = `
+const file = process.env.IDUNN_ACTIVATION_DIRECTORY + '/secrets/api-key';
+console.log('my key is', readFileSync(file, 'utf8'));
+`;
 
-/** Deploys what the repository holds now, expects it to fail, puts the file back, and sees the incumbent serve as before. */
+/**
+ * Deploys what the repository holds now, expects it to fail, puts the file back, and sees the incumbent serve as
+ * before.
+ */
 async function fails(
   fleet: Fleet,
   before: VersionAnswer,
@@ -123,11 +130,7 @@ test('what is wrong is refused with its reason, and the incumbent serves through
     await fleet.edit('deployment/idunn/recipe.toml', (text) =>
       text.replace('routed = true', 'routed = true\nsecrets = ["api-key"]'),
     );
-    await fleet.edit(
-      MAIN,
-      (text) =>
-        `${text}\nconst held = readFileSync(\`\${process.env.IDUNN_ACTIVATION_DIRECTORY}/secrets/api-key\`, 'utf8');\nconsole.log('my key is', held);\n`,
-    );
+    await fleet.edit(MAIN, (text) => `${text}\n${TELLS_ITS_SECRET}`);
     const up = await fleet.idunn('up', 'ghostlight', '--json');
     assert.equal(up.code, 0, up.out);
     const told = [

@@ -144,7 +144,10 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   return ok({ release, workload, channel, lease, router, link, bootstrap });
 }
 
-/** Reads the fleet anew; a binding that is seen for the first time is admitted, which makes its target's service signer. */
+/**
+ * Reads the fleet anew; a binding that is seen for the first time is admitted, which makes its target's service
+ * signer.
+ */
 export async function admitBindings({ fleet, keyring }: Ground, target?: string): Promise<Outcome<FleetReading>> {
   const reading =
     target === undefined || target === OBSERVER_TARGET ? ok(await fleet.read()) : await fleet.readFor(target);

@@ -47,7 +47,10 @@ export interface Ground {
   readonly log: Logger;
 }
 
-/** Opens the ground in the order in which it can be refused: nothing is made before everything that was written is checked. */
+/**
+ * Opens the ground in the order in which it can be refused: nothing is made before everything that was written is
+ * checked.
+ */
 export async function openGround(
   directory: string,
   machine: Machine,

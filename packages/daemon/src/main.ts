@@ -106,7 +106,10 @@ async function serve(directory: string): Promise<Outcome<'serving'>> {
   return ok('serving');
 }
 
-/** Records that cannot be read are a refusal to begin, loud and with a code (F28); other faults are ours and show their trace. */
+/**
+ * Records that cannot be read are a refusal to begin, loud and with a code (F28); other faults are ours and show
+ * their trace.
+ */
 function storeRefusal(error: unknown): Outcome<never> {
   if (error instanceof StoreFault) return refused(refusal(error.code, error.message));
   throw error;

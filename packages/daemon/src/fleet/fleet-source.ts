@@ -12,8 +12,8 @@ export interface FleetSource {
    */
   read(): Promise<FleetReading>;
   /**
-   * Reads the files for one target's plan. Refused with every fault when fleet.toml or the target's own binding has one:
-   * then there is nothing to plan by, whatever was good before.
+   * Reads the files for one target's plan. Refused with every fault when fleet.toml or the target's own binding has
+   * one: then there is nothing to plan by, whatever was good before.
    */
   readFor(target: string): Promise<Outcome<FleetReading>>;
   /** What the last reading saw. */

@@ -4,8 +4,9 @@ import type { Timers } from '@idunn/kernel';
 const RETRY_MS = { first: 50, most: 2_000 };
 
 /**
- * Keeps the lease connection to the observer's own processes open: the daemon correlates that target itself, and hears it
- * nowhere else. A process that is seen gone is let go; one that cannot be reached is tried for as long as it may live (I10).
+ * Keeps the lease connection to the observer's own processes open: the daemon correlates that target itself, and
+ * hears it nowhere else. A process that is seen gone is let go; one that cannot be reached is tried for as long as it
+ * may live (I10).
  */
 export function selfConnection(parts: {
   readonly target: string;
