@@ -259,11 +259,18 @@ export class Simulation {
 
   #died(at: string): void {
     this.#crashes += 1;
+    // A program that was being spawned goes down with the daemon: its launcher never let it run.
+    if (at === 'after start') this.#tearSpawn();
     this.world.ledger.note({ kind: 'crash', at });
     this.world.listeners = silent();
     this.#store.crash();
     this.engine = null;
     this.time.after(DOWN_MS, () => this.begin());
+  }
+
+  #tearSpawn(): void {
+    const last = [...this.world.processes.values()].at(-1);
+    if (last !== undefined && this.#scenario.seed % 2 === 1) this.world.end(last, false);
   }
 
   /** The same operation id again and again, until it is answered (I12). */

@@ -52,6 +52,7 @@ export function decideLaunching(tx: TransactionRecord, e: DeployEvidence, state:
   return decideLaunch(e, subject, launch, {
     untilMs,
     failed,
+    anew: () => issue(tx, e, subject),
     advance: (next) => advance(state, next),
     warm: (running) =>
       enter(

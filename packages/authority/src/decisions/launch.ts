@@ -3,7 +3,8 @@ import type { SealedRelease } from '@idunn/release';
 import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import { attempt, type Decision, wait } from './decision.ts';
+import { endProcess } from './clearing.ts';
+import { attempt, type Decision, tolerate, wait } from './decision.ts';
 import { answerTo, type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { judgeWord } from './judge-word.ts';
@@ -13,6 +14,8 @@ export interface LaunchFrame {
   readonly untilMs: number | null;
   readonly advance: (launch: Launch) => Decision;
   readonly failed: (why: Refusal) => Decision;
+  /** Its start was cut off together with an engine, and the activation is spent: a fresh one for the same release. */
+  readonly anew: () => Decision;
   /** The process is current and has signed that it warms. */
   readonly warm: (launch: Running) => Decision;
 }
@@ -75,13 +78,24 @@ function start(
   if (found.kind === 'unknown') return unseen('the process of the candidate', found.because, frame.untilMs, e);
   if (found.kind === 'absent') {
     if (started?.outcome.ok === true) return frame.failed(exited(launch.id));
-    return attempt(e, effect, { what: 'the start of the candidate', ...frame }, () => frame.failed(exited(launch.id)));
+    const failed = (why: Refusal): Decision =>
+      why.code === 'activation-spent' ? cutOff(e, launch, frame) : frame.failed(why);
+    return attempt(e, effect, { what: 'the start of the candidate', untilMs: frame.untilMs, failed }, () =>
+      frame.failed(exited(launch.id)),
+    );
   }
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
   if (process.kind === 'unknown') return unseen('the process of the candidate', process.because, frame.untilMs, e);
   const other = otherBinary(incarnationOf(e, subject.incarnation).release, process.value);
   if (other !== null) return frame.failed(other);
   return frame.advance({ ...launch, step: 'observed', handle: found.value, observed: process.value });
+}
+
+/** Nobody saw why it ended: what is left of it goes, and the same release is launched once more (I6). */
+function cutOff(e: DeployEvidence, launch: Launch, frame: LaunchFrame): Decision {
+  return endProcess(e, { launch, graceMs: 0, proven: false }, () =>
+    tolerate(e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go' }, frame.anew),
+  );
 }
 
 /** What runs is what was sealed (I2). */

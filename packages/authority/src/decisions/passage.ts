@@ -155,6 +155,7 @@ function relaunching(f: PassageFrame, row: Standing | null): Decision {
   const { subject, launch } = passage.successor;
   return decideLaunch(e, subject, launch, {
     untilMs: f.untilMs,
+    anew: () => relaunch(f),
     failed: (why) => died(f, { at: 'relaunched', row }, why),
     advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
     warm: (running) => {
