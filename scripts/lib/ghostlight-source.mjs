@@ -31,12 +31,20 @@ export function commitAll(repository, message) {
   return git(repository, 'rev-parse', 'HEAD');
 }
 
+const OWN_EMAIL = GIT_ENVIRONMENT.GIT_AUTHOR_EMAIL;
+
+/** True when the newest commit is not ours, or files were changed since: then the repository is somebody's work. */
+const isWorkedIn = (repository) =>
+  git(repository, 'log', '-1', '--format=%ae') !== OWN_EMAIL || git(repository, 'status', '--porcelain') !== '';
+
 /**
- * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so
- * that it builds without a registry. Answers the commit of `main`.
+ * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so that it
+ * builds without a registry. A repository that somebody works in is left as it is. Answers the commit of `main`.
  */
 export function ghostlightRepository(repository) {
-  if (!existsSync(join(repository, '.git'))) {
+  if (existsSync(join(repository, '.git'))) {
+    if (isWorkedIn(repository)) return git(repository, 'rev-parse', 'HEAD');
+  } else {
     mkdirSync(repository, { recursive: true });
     git(repository, 'init', '--quiet', '--initial-branch=main');
   }

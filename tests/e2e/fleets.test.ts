@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { ghostlightRepository } from '../../scripts/lib/ghostlight-source.mjs';
 import { makeFleet } from './lib/fleet.ts';
 import { json, type VersionAnswer } from './lib/world.ts';
 
@@ -29,10 +32,20 @@ test('a second daemon on the same fleet is refused', async (t) => {
 
 test('a fleet file with faults keeps the daemon from starting, with every fault shown', async (t) => {
   const fleet = await makeFleet(t);
-  const { writeFile, readFile } = await import('node:fs/promises');
   const file = `${fleet.directory}/fleet.toml`;
   await writeFile(file, (await readFile(file, 'utf8')).replace('[ports]', 'colour = "green"\n[ports]'));
   const ran = await fleet.idunn('daemon', '--detach');
   assert.notEqual(ran.code, 0);
   assert.match(ran.err, /fleet\.toml:\d+:\d+ .*\n +\d+ \| colour = "green"/);
+});
+
+test('the quickstart’s repository is made once, kept up to date, and left alone when somebody works in it', async (t) => {
+  const work = await mkdtemp('/tmp/ie2e-');
+  t.after(() => rm(work, { recursive: true }));
+  const repository = join(work, 'repo');
+  const first = ghostlightRepository(repository);
+  assert.equal(ghostlightRepository(repository), first, 'nothing changed, nothing is committed');
+  await writeFile(join(repository, 'package.json'), '{ "mine": true }');
+  assert.equal(ghostlightRepository(repository), first);
+  assert.equal(await readFile(join(repository, 'package.json'), 'utf8'), '{ "mine": true }');
 });

@@ -86,8 +86,9 @@ function plainReporter(environment: Environment, start: Progress): Reporter {
       say(newlyDone(before, progress).map((line) => renderPhase(line, style)));
       noteWait(before);
       if (progress.lost !== null && before.lost === null) say(renderWait({ wait: null, lost: progress.lost }, style));
-      if (followed.kind === 'event' && followed.event.event === 'progress') {
-        say([`      ${followed.event.step}: ${followed.event.text}`]);
+      // The first word of each step; what it prints is kept, and comes with a failure.
+      if (progress.step !== null && progress.step.step !== before.step?.step) {
+        say([`      ${progress.step.step}: ${progress.step.text}`]);
       }
       if (progress.outcome !== null && before.outcome === null) say(renderOutcome(progress.outcome, style));
     },
