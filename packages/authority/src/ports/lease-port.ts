@@ -54,7 +54,8 @@ export interface LeasePort {
   writeNonce(state: StateContract, nonce: string): Promise<Outcome<'written'>>;
   /**
    * One store: one commit is fence and grant. Several: first all are revoked at the new epoch, the last revocation
-   * being the fence, then all are granted. No sync of its own. A repeat goes on with a move that was torn between stores.
+   * being the fence, then all are granted. No sync of its own.
+   * A repeat goes on with a move that was torn between stores.
    */
   swap(state: StateContract, request: SwapRequest): Promise<SwapAnswer>;
   /** Makes the rows durable on disk. */
