@@ -39,6 +39,8 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
     events.append(event);
     metrics.hear(event);
     keeper.hear(event);
+    // Everything else waits for the link to the observer that has just come up.
+    if (event.event === 'outcome' && event.target === OBSERVER_TARGET) drivers.link.hurry();
     if (event.event !== 'progress') ground.log.info({ event }, event.event);
   });
   drivers.workload.subscribe((event) => {

@@ -39,6 +39,8 @@ export interface ObserverLinkOptions {
 export interface ObserverLink extends ObserverPort {
   /** The observer that is linked now, by its own signed word; `null` while the link is down. */
   peer(): ObserverSelf | null;
+  /** The observer is known to be there: a wait before the next attempt ends now. */
+  hurry(): void;
   close(): void;
 }
 
@@ -105,7 +107,10 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
       if (wasUp) emit({ kind: 'link', state: 'down' });
     }
     if (closed) return;
-    cancelReconnect = timers.after(waitMs, dial);
+    cancelReconnect = timers.after(waitMs, () => {
+      cancelReconnect = null;
+      dial();
+    });
     waitMs = Math.min(waitMs * 2, RECONNECT_TO_MS);
   }
 
@@ -191,6 +196,13 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
       listeners.push(listener);
     },
     peer: () => (link?.up ? link.self : null),
+    hurry() {
+      if (cancelReconnect === null || closed) return;
+      cancelReconnect();
+      cancelReconnect = null;
+      waitMs = RECONNECT_FROM_MS;
+      dial();
+    },
     close() {
       closed = true;
       cancelReconnect?.();
