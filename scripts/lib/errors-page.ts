@@ -9,6 +9,7 @@ const TITLES: Readonly<Record<keyof typeof catalogueByRoom, string>> = {
   router: 'The built-in router',
   workload: 'Workloads',
   daemon: 'The daemon and its API',
+  ladder: 'The ladder',
 };
 
 const INTRODUCTION = `# Errors

@@ -3,6 +3,7 @@ import { daemonErrors } from './daemon.ts';
 import { driversErrors } from './drivers.ts';
 import type { CatalogueEntry } from './entry.ts';
 import { kernelErrors } from './kernel.ts';
+import { ladderErrors } from './ladder.ts';
 import { readinessErrors } from './readiness.ts';
 import { releaseErrors } from './release.ts';
 import { routerErrors } from './router.ts';
@@ -18,6 +19,7 @@ export const catalogueByRoom = {
   router: routerErrors,
   workload: workloadErrors,
   daemon: daemonErrors,
+  ladder: ladderErrors,
 } as const;
 
 const parts = {
@@ -29,6 +31,7 @@ const parts = {
   ...routerErrors,
   ...workloadErrors,
   ...daemonErrors,
+  ...ladderErrors,
 };
 
 export type Code = keyof typeof parts;
