@@ -63,6 +63,7 @@ export const proof: Proof = {
       );
       await fleet.daemon();
       const first = await fleet.up('ghostlight');
+      note(`first deployment: ${first.outcome.outcome} ${first.outcome.refusal?.reason ?? ''}`);
       const incumbent = await json<VersionAnswer>(fleet.url, '/version');
       const watch = watchReads(portOf(fleet));
       const seen: Record<string, string> = {};
