@@ -38,8 +38,9 @@ const isWorkedIn = (repository) =>
   git(repository, 'log', '-1', '--format=%ae') !== OWN_EMAIL || git(repository, 'status', '--porcelain') !== '';
 
 /**
- * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so that it
- * builds without a registry. A repository that somebody works in is left as it is. Answers the commit of `main`.
+ * Makes the source repository of ghostlight, or brings it up to date: the example with the built SDK vendored, so
+ * that it builds without a registry. A repository that somebody works in is left as it is. Answers the commit of
+ * `main`.
  */
 export function ghostlightRepository(repository) {
   if (existsSync(join(repository, '.git'))) {

@@ -133,6 +133,7 @@ function pretendedLink() {
     },
     subscribe: (listener) => void listeners.push(listener),
     peer: () => peer,
+    hurry: () => undefined,
     close: () => undefined,
   };
   return {
