@@ -173,6 +173,23 @@ test('I2: what runs must be what was sealed', () => {
   assert.ok(same.kind === 'persist' && same.state.phase === 'activation-observed');
 });
 
+test('I2: a program that replaces itself before the fence is ended, whenever it does so', () => {
+  const turned = (more: object) => ({
+    'act-old': alive(old),
+    'act-new': alive(CANDIDATE, { process: seen({ ...CANDIDATE.observed, ...more }) }),
+  });
+  const launch = { ...CANDIDATE, step: 'current' } as const;
+  const silent = transaction({ phase: 'activation-observed', subject: NEW.subject, launch });
+  for (const record of [silent, undefined]) {
+    const binary = turned({ executable: digestJson('other') });
+    assert.equal(givenUp({ slots: binary }, record), 'executable-mismatch');
+    assert.equal(givenUp({ slots: turned({ entry: null }) }, record), 'executable-mismatch');
+  }
+  const told = { ...launch, handle: { ...launch.handle, argv: digestJson(['as launched']) } };
+  const renamed = transaction({ phase: 'activation-observed', subject: NEW.subject, launch: told });
+  assert.equal(givenUp({ slots: turned({}) }, renamed), 'executable-mismatch');
+});
+
 test('I6: a launch that cannot be looked for is never doubled', () => {
   const launch = { step: 'minted', id: 'act-new', document: CANDIDATE.document } as const;
   const record = transaction({ phase: 'candidate-started', subject: NEW.subject, launch });

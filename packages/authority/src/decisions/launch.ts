@@ -1,13 +1,14 @@
 import type { Refusal } from '@idunn/kernel';
-import type { SealedRelease } from '@idunn/release';
 import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
+import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, tolerate, wait } from './decision.ts';
 import { answerTo, type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { judgeWord } from './judge-word.ts';
+import { otherBinary } from './sealed.ts';
 
 /** How the caller makes a launch's progress durable, and what it does when the launch ends. */
 export interface LaunchFrame {
@@ -86,7 +87,7 @@ function start(
   }
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
   if (process.kind === 'unknown') return unseen('the process of the candidate', process.because, frame.untilMs, e);
-  const other = otherBinary(incarnationOf(e, subject.incarnation).release, process.value);
+  const other = otherBinary(incarnationOf(e, subject.incarnation).release, found.value, process.value);
   if (other !== null) return frame.failed(other);
   return frame.advance({ ...launch, step: 'observed', handle: found.value, observed: process.value });
 }
@@ -96,20 +97,6 @@ function cutOff(e: DeployEvidence, launch: Launch, frame: LaunchFrame): Decision
   return endProcess(e, { launch, graceMs: 0, proven: false }, () =>
     tolerate(e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go' }, frame.anew),
   );
-}
-
-/** What runs is what was sealed (I2). */
-function otherBinary(
-  release: SealedRelease,
-  seen: { executable: string; entry: { digest: string } | null },
-): Refusal | null {
-  if (seen.executable !== release.executableDigest) {
-    return because('executable-mismatch', `Seen to run: ${seen.executable}; sealed: ${release.executableDigest}.`);
-  }
-  if ((seen.entry?.digest ?? null) !== (release.entry?.digest ?? null)) {
-    return because('executable-mismatch', `The packaged entry that runs is ${seen.entry?.digest ?? 'none'}.`);
-  }
-  return null;
 }
 
 /** The activation becomes current only after exactly this process was observed (I4). */
@@ -125,6 +112,10 @@ function publish(e: DeployEvidence, launch: Running, frame: LaunchFrame): Decisi
 function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, frame: LaunchFrame): Decision {
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
+  if (process.kind === 'seen') {
+    const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, process.value);
+    if (other !== null) return frame.failed(other);
+  }
   const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null });
   switch (judged.kind) {
     case 'wrong':
@@ -135,7 +126,8 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
     case 'silent':
       return wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
         untilMs: frame.untilMs,
-        wakeAtMs: frame.untilMs,
+        // No event tells that a program has replaced itself.
+        wakeAtMs: Math.min(e.now.monotonicMs + LOOK_AGAIN_MS, frame.untilMs ?? Number.POSITIVE_INFINITY),
       });
   }
 }

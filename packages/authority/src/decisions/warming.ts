@@ -7,13 +7,14 @@ import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, tolerate, wait } from './decision.ts';
 import { echo, nonceAtHand } from './echo.ts';
-import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
 import { memberOf } from './member.ts';
 import { readRows } from './rows.ts';
+import { otherBinary } from './sealed.ts';
 
 /** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
 export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
@@ -41,6 +42,8 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
+  const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, process.value);
+  if (other !== null) return failed(other);
   const judged = judgeWord(e, plan, launch.id, { granted: null });
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
