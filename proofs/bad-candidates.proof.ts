@@ -42,7 +42,8 @@ const CANDIDATES: readonly {
     code: 'wrote-before-lease',
     files: {
       [MAIN]: (text) =>
-        `${text}\ntry { journal.append([{ id: '${EARLY_ID}', text: '' }], 1); } catch (error) { console.error(error); }\n`,
+        `${text}\ntry { journal.append([{ id: '${EARLY_ID}', text: '' }], 1); } catch (refused) { console.error(refused); }
+`,
       [PRESENCE]: saying("state: 'active', epoch: word.epoch ?? 1000"),
     },
   },

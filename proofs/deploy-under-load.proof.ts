@@ -1,4 +1,5 @@
 import { journal } from '../tests/e2e/lib/world.ts';
+import { restartByHand } from './lib/by-hand.ts';
 import { type JournalEvent, judge } from './lib/judge.ts';
 import { Load } from './lib/load.ts';
 import { claim, type Proof, round, spread } from './lib/proof.ts';
@@ -35,6 +36,7 @@ export const proof: Proof = {
         if (deploy % 10 === 0 || quick) note(`${deploy} of ${deploys} deployed, ${load.acked} writes acknowledged`);
       }
       const report = await load.stop();
+      const byHand = await restartByHand(fleet, { clients: CLIENTS, restMs: REST_MS, restarts: quick ? 3 : 20 });
       const verdict = judge((await journal(fleet.url)) as JournalEvent[], report.acked);
       const held = spread(holds);
       for (const failure of report.failures.slice(0, 5)) note(`failed: ${failure}`);
@@ -52,6 +54,9 @@ export const proof: Proof = {
           heldMs: held,
           ownMs: spread(own),
           latencyMs: spread(report.latenciesMs),
+          byHand: { restarts: byHand.gapsMs.length, failed: byHand.failed },
+          byHandGapMs: spread(byHand.gapsMs),
+          gapRatio: round(spread(byHand.gapsMs).p50 / Math.max(spread(gaps).p50, 0.01)),
         },
         claims: [
           claim(`all ${deploys} deployments were admitted`, admitted === deploys),

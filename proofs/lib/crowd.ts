@@ -26,7 +26,8 @@ freshness_ms = 300_000
 `;
 
 /**
- * Adds targets that do nothing but live: one small stateless program, a recipe and a binding for each. Answers their names.
+ * Adds targets that do nothing but live: one small stateless program, a recipe and a binding for each. Answers their
+ * names.
  */
 export async function addCrowd(fleet: Fleet, count: number): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, index) => `crowd-${index + 1}`);

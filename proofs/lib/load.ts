@@ -23,8 +23,8 @@ interface Answer {
 }
 
 /**
- * A closed loop of clients against ghostlight: each posts an event, waits for the answer, rests, and reads the head after every
- * fourth post. Stops when told to; every request that was begun is waited for.
+ * A closed loop of clients against ghostlight: each posts an event, waits for the answer, rests, and reads the head
+ * after every fourth post. Stops when told to; every request that was begun is waited for.
  */
 export class Load {
   readonly #port: number;
@@ -33,7 +33,9 @@ export class Load {
   readonly #acked: Acked[] = [];
   readonly #failures: string[] = [];
   readonly #latenciesMs: number[] = [];
+  readonly #waiting = new Set<{ readonly acked: number; readonly resolve: (atMs: number) => void }>();
   #requests = 0;
+  #lastAckMs = 0;
   #stopped = false;
   readonly #clients: Promise<void>[];
 
@@ -48,6 +50,16 @@ export class Load {
     return this.#acked.length;
   }
 
+  /** When the newest write was acknowledged, on this process's performance clock. */
+  get lastAckMs(): number {
+    return this.#lastAckMs;
+  }
+
+  /** Resolves once `count` more writes are acknowledged, with the time of the last of them. */
+  moreAcked(count: number): Promise<number> {
+    return new Promise((resolve) => this.#waiting.add({ acked: this.#acked.length + count, resolve }));
+  }
+
   async stop(): Promise<LoadReport> {
     this.#stopped = true;
     await Promise.all(this.#clients);
@@ -59,9 +71,19 @@ export class Load {
     for (let round = 0; !this.#stopped; round++) {
       const id = `${client}-${round}`;
       const answer = await this.#ask('POST', '/events', JSON.stringify({ id, text: `a light from ${client}` }));
-      if (answer !== null) this.#acked.push(JSON.parse(answer.body) as Acked);
+      if (answer !== null) this.#acknowledge(JSON.parse(answer.body) as Acked);
       if (round % 4 === 3) await this.#ask('GET', '/head');
       await new Promise((resolve) => setTimeout(resolve, this.#restMs));
+    }
+  }
+
+  #acknowledge(acked: Acked): void {
+    this.#acked.push(acked);
+    this.#lastAckMs = performance.now();
+    for (const one of this.#waiting) {
+      if (this.#acked.length < one.acked) continue;
+      this.#waiting.delete(one);
+      one.resolve(this.#lastAckMs);
     }
   }
 

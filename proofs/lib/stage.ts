@@ -1,6 +1,9 @@
 import { type Fleet, makeFleet } from '../../tests/e2e/lib/fleet.ts';
 
-/** Runs `act` with a fleet of its own and ends everything that the fleet started, also when `act` throws or we are told to end. */
+/**
+ * Runs `act` with a fleet of its own and ends everything that the fleet started, also when `act` throws or we are told
+ * to end.
+ */
 export async function withFleet<T>(act: (fleet: Fleet) => Promise<T>): Promise<T> {
   const endings: (() => Promise<void>)[] = [];
   const scope = {

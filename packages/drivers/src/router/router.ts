@@ -89,7 +89,9 @@ export class Router {
     this.#options.timers.after(REBIND_MS, () => void this.#rebind(route));
   }
 
-  /** Validates, binds and makes durable; nothing that is served changes (F26). The same request gives the same answer. */
+  /**
+   * Validates, binds and makes durable; nothing that is served changes (F26). The same request gives the same answer.
+   */
   stage(request: StageRequest): Promise<Outcome<Staged>> {
     return this.#inLane(request.contract.name, async () => {
       const { name, listen } = request.contract;
@@ -116,8 +118,8 @@ export class Router {
   }
 
   /**
-   * Switches in memory, lets held requests go, and only then notes it on disk: no sync lies between. A repeat is answered as the
-   * first (F8).
+   * Switches in memory, lets held requests go, and only then notes it on disk: no sync lies between. A repeat is
+   * answered as the first (F8).
    */
   publish(staged: Staged): Promise<Outcome<Published>> {
     const route = this.#routeOfStage(staged.stage);

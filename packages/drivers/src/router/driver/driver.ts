@@ -39,8 +39,8 @@ type PortEvents = 'drain' | 'subscribe';
 /** The route port on the built-in router. */
 export interface RouterDriver extends Omit<RoutePort, PortEvents>, Required<Pick<RoutePort, PortEvents>> {
   /**
-   * Connects to the fleet's router, starting it when none runs, and from then on keeps it running. Concurrent calls share one
-   * attempt.
+   * Connects to the fleet's router, starting it when none runs, and from then on keeps it running. Concurrent calls
+   * share one attempt.
    */
   ensure(): Promise<Outcome<RouterStatus>>;
   /** The router's counters, for metrics; `unknown` while it does not answer. */

@@ -19,8 +19,8 @@ const START_MS = 15_000;
 const STDERR_TAIL_CHARACTERS = 2_000;
 
 /**
- * Starts the router as a session of its own, which outlives its starter, and answers once it serves. Its environment is empty.
- * A router that runs already answers `router-already-running`.
+ * Starts the router as a session of its own, which outlives its starter, and answers once it serves. Its environment is
+ * empty. A router that runs already answers `router-already-running`.
  */
 export async function startRouter(launch: RouterLaunch, timers: Timers): Promise<Outcome<'serving'>> {
   const stderrFile = `${launch.logFile}.stderr`;

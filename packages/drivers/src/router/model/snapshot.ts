@@ -30,8 +30,8 @@ export interface StageRequest {
 export type Routes = ReadonlyMap<string, RouteRecord>;
 
 /**
- * The snapshot that this request stages, or why not. A route belongs to the target that staged it first, and a listener to
- * one route, so that no request can touch another target's (F9).
+ * The snapshot that this request stages, or why not. A route belongs to the target that staged it first, and a listener
+ * to one route, so that no request can touch another target's (F9).
  *
  * `floor` is the highest generation of any route that was removed: a route that comes back never gets an old one again.
  */

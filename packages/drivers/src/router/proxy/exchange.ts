@@ -31,7 +31,9 @@ export interface ExchangeRoute {
   departed(waitedMs: number): void;
 }
 
-/** One client request and its answer, streamed both ways. Tied to no member before it is sent, and to one while it is. */
+/**
+ * One client request and its answer, streamed both ways. Tied to no member before it is sent, and to one while it is.
+ */
 export class Exchange implements Open {
   readonly #route: ExchangeRoute;
   readonly #request: IncomingMessage;
@@ -258,7 +260,9 @@ export class Exchange implements Open {
   }
 }
 
-/** Gives a backend request up. One that was sent whole and answered shortly is read out, which spares its connection. */
+/**
+ * Gives a backend request up. One that was sent whole and answered shortly is read out, which spares its connection.
+ */
 function discard(upstream: ClientRequest, answer: IncomingMessage | null): void {
   const length = Number(answer?.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (answer !== null && upstream.writableFinished && length <= LIMITS.bufferedBodyBytes) answer.resume();

@@ -1,4 +1,7 @@
-/** Headers of one connection only (RFC 9110, 7.6.1), and `Trailer`: trailers are forwarded, their announcement is optional. */
+/**
+ * Headers of one connection only (RFC 9110, 7.6.1), and `Trailer`: trailers are forwarded, their announcement is
+ * optional.
+ */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -46,8 +49,9 @@ const FORWARDED = new Set([
 ]);
 
 /**
- * The header for the backend: hop-by-hop fields and everything that `Connection` names are dropped, Host is kept, the body's
- * framing is said anew, and who the client is is added. Forwarded fields of a peer that is not trusted are replaced.
+ * The header for the backend: hop-by-hop fields and everything that `Connection` names are dropped, Host is kept, the
+ * body's framing is said anew, and who the client is is added. Forwarded fields of a peer that is not trusted are
+ * replaced.
  */
 export function requestHead(method: string, raw: readonly string[], peer: Peer, localPort: number): RequestHead {
   const named = namedByConnection(raw);

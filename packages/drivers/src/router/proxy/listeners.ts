@@ -32,7 +32,9 @@ export class Listeners {
     return ok('bound');
   }
 
-  /** Closes the route's listeners but those on `kept`. Requests that are open go on; their connections end with them. */
+  /**
+   * Closes the route's listeners but those on `kept`. Requests that are open go on; their connections end with them.
+   */
   closeAllBut(route: LiveRoute, kept: readonly Address[]): void {
     const texts = new Set(kept.map(addressText));
     for (const [text, entry] of this.#bound) {

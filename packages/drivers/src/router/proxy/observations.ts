@@ -14,8 +14,8 @@ interface Expected {
 }
 
 /**
- * Which member answered a request that the authority itself sent through the stable endpoint. A nonce counts only if it was
- * registered over the control socket for this route, and once: a client cannot make one up.
+ * Which member answered a request that the authority itself sent through the stable endpoint. A nonce counts only if it
+ * was registered over the control socket for this route, and once: a client cannot make one up.
  */
 export class Observations {
   readonly #clock: Clock;

@@ -3,8 +3,9 @@ import { LIMITS } from '../limits.ts';
 import type { Budget } from './budget.ts';
 
 /**
- * A request's body on its way to the backend: streamed with backpressure, and at the same time kept up to a limit, so that the
- * request can be sent once more. Before `attach` nothing is read, so a held request costs its socket's buffers only.
+ * A request's body on its way to the backend: streamed with backpressure, and at the same time kept up to a limit, so
+ * that the request can be sent once more. Before `attach` nothing is read, so a held request costs its socket's buffers
+ * only.
  */
 export class RequestBody {
   readonly #source: IncomingMessage;

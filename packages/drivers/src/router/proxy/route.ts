@@ -145,7 +145,10 @@ export class LiveRoute implements ExchangeRoute {
     member.leave();
   }
 
-  /** Holds new requests for `termMs` from now; the hold ends by itself towards what is served then. A repeat begins anew. */
+  /**
+   * Holds new requests for `termMs` from now; the hold ends by itself towards what is served then. A repeat begins
+   * anew.
+   */
   hold(termMs: number): void {
     if (this.#endHold === null) this.#sinceHold = { held: 0, failed: 0, longestHoldMs: 0 };
     this.#endHold?.();

@@ -50,8 +50,8 @@ export class WaitingLine {
   }
 
   /**
-   * Lets everybody go who is in the line now, in order; whoever enters meanwhile waits anew. Each goes in a tick of its own, so
-   * that the first is on the wire before the last has left; no input of the router comes between.
+   * Lets everybody go who is in the line now, in order; whoever enters meanwhile waits anew. Each goes in a tick of its
+   * own, so that the first is on the wire before the last has left; no input of the router comes between.
    */
   letGo(departure: 'switched' | 'released'): void {
     const leaving = Array.from(this.#places.keys()).values();

@@ -11,8 +11,8 @@ export const journalPath = (stateFile: string): string => `${stateFile}.journal`
 type Render = () => Omit<RouterState, 'schema' | 'sequence'>;
 
 /**
- * Keeps the router's state on disk. Snapshots are made durable whole while they are staged; a publication appends one line to
- * a journal, so that nothing waits for a sync between the switch and its acknowledgement.
+ * Keeps the router's state on disk. Snapshots are made durable whole while they are staged; a publication appends one
+ * line to a journal, so that nothing waits for a sync between the switch and its acknowledgement.
  */
 export class StateKeeper {
   readonly #path: string;
@@ -62,8 +62,9 @@ export class StateKeeper {
   }
 
   /**
-   * Notes a publication that was made in memory just now. Once it answers `written` the publication survives the router's
-   * death; `durable` is called when it survives a loss of power too. After `lost`, a write of the whole state is under way.
+   * Notes a publication that was made in memory just now. Once it answers `written` the publication survives the
+   * router's death; `durable` is called when it survives a loss of power too. After `lost`, a write of the whole state
+   * is under way.
    */
   async mark(route: string, stage: string, durable: () => void): Promise<'written' | 'lost'> {
     this.#sequence++;
@@ -98,8 +99,9 @@ export class StateKeeper {
 }
 
 /**
- * Reads what was served last and opens the keeper. `render` gives the state at hand when it is to be written; it is first
- * called after this function resolved. Refuses an unreadable state (F9) and, at a first start, a disk that cannot be written.
+ * Reads what was served last and opens the keeper. `render` gives the state at hand when it is to be written; it is
+ * first called after this function resolved. Refuses an unreadable state (F9) and, at a first start, a disk that cannot
+ * be written.
  */
 export async function openState(
   path: string,

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 
 /**
- * One router per state file. The lock is SQLite's exclusive lock on a file of its own, opened once: the kernel lifts it with
- * the process, however that ends, so no stale lock can be left behind and two starters cannot both win.
+ * One router per state file. The lock is SQLite's exclusive lock on a file of its own, opened once: the kernel lifts it
+ * with the process, however that ends, so no stale lock can be left behind and two starters cannot both win.
  */
 export function takeLock(stateFile: string): Outcome<DatabaseSync> {
   const path = `${stateFile}.lock`;

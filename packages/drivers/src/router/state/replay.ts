@@ -11,7 +11,8 @@ export interface Replayed {
 /**
  * What the router served last, from its state file and the journal of publications since. Pure.
  *
- * Whatever does not fit is a refusal: an unreadable state is loud, never empty (F9). Only two absent files are a first start.
+ * Whatever does not fit is a refusal: an unreadable state is loud, never empty (F9). Only two absent files are a first
+ * start.
  */
 export function replay(fleet: string, stateText: string | null, journalText: string | null): Outcome<Replayed> {
   if (stateText === null) {
