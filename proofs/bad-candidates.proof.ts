@@ -42,7 +42,9 @@ const CANDIDATES: readonly {
     code: 'wrote-before-lease',
     files: {
       [MAIN]: (text) =>
-        `${text}\ntry { journal.append([{ id: '${EARLY_ID}', text: '' }], 1); } catch (refused) { console.error(refused); }
+        `${text}
+const early = { id: '${EARLY_ID}', text: '' };
+try { journal.append([early], 1); } catch (refused) { console.error(refused); }
 `,
       [PRESENCE]: saying("state: 'active', epoch: word.epoch ?? 1000"),
     },

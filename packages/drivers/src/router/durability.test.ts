@@ -35,7 +35,7 @@ async function kill(router: Rig): Promise<void> {
   await gone(pid);
 }
 
-test('F9: a killed router comes back by itself with the last acknowledged snapshots, before anybody speaks', async (t) => {
+test('F9: a killed router comes back by itself with the last acknowledged snapshots, unasked', async (t) => {
   const fleet = await rig(t);
   const contract = await contractOf();
   const other = await contractOf({ name: 'other' });

@@ -272,7 +272,7 @@ test('a rejection that no switch follows passes through after a short wait', asy
   assert.deepEqual([reply.status, reply.headers['idunn-rejected'], one.seen.length], [503, 'before-effect', 1]);
 });
 
-test('F10, F25: a stream stays on the old member through a switch; its end is told, and waits end with it', async (t) => {
+test('F10, F25: a stream stays on the old member through a switch; waits end with it', async (t) => {
   const { driver, backend, serve, event } = router;
   const contract = await ownContract();
   const streaming = signal<ServerResponse>();

@@ -48,7 +48,8 @@ export function decideStage(routes: Routes, floor: number, request: StageRequest
   const holder = listenerHolder(routes, contract);
   if (holder !== undefined) {
     const address = addressText(contract.listen);
-    const reason = `${address} of route ${contract.name} is the listener of route ${holder.route} (target ${holder.target}).`;
+    const holds = `route ${holder.route} (target ${holder.target})`;
+    const reason = `${address} of route ${contract.name} is the listener of ${holds}.`;
     return refused(refusal('route-listener-unavailable', reason));
   }
   const generation = (known?.served?.generation ?? floor) + 1;
