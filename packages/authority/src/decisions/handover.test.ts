@@ -220,3 +220,22 @@ test('I3: the fence clears only when lease and route, each read again, name the 
     ['fence-cleared', 'draining'],
   );
 });
+
+test('I10: with nobody to return to, a route that cannot be read is not taken for one that names nobody', () => {
+  const { successor } = HANDOVER.passage;
+  const record = transaction({
+    phase: 'returning',
+    why: { code: 'candidate-failed', reason: 'It failed.', remedy: 'Look.' },
+    candidate: { ...successor, spent: [] },
+    passage: null,
+    settled: false,
+    gone: true,
+    stuck: null,
+  });
+  const ended: Effect = { kind: 'end-process', activation: 'act-new', handle: CANDIDATE.handle, graceMs: 100 };
+  const answers = answered([ended, { kind: 'gone', proof: 'tree-empty', forced: false }]);
+  const revoked = { answers, rows: seen(rows(6, null)) };
+  assert.equal(step({ ...revoked, route: unknown('the router does not answer') }, record).kind, 'wait');
+  const settled = step({ ...revoked, route: absent }, record);
+  assert.ok(settled.kind === 'persist' && settled.state.phase === 'returning' && settled.state.settled);
+});

@@ -3,7 +3,7 @@ import { bodyOf } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { clearAway, endProcess, takeBack } from './clearing.ts';
-import { deadlineMs } from './deadline.ts';
+import { deadlineMs, LOOK_AGAIN_MS } from './deadline.ts';
 import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
@@ -117,9 +117,14 @@ function holderOf(rows: LeaseRows): Standing | null {
 function unroute(e: DeployEvidence, state: Returning): Decision {
   const settled = persist({ ...state, settled: true, stuck: null }, { target: { takenBy: null } });
   const plan = planOf(e, state.candidate.subject.plan);
+  if (plan.route === null) return settled;
+  // A route that cannot be read may still name a process that is gone (I10).
+  if (e.route.kind === 'unknown') {
+    return wait(`the route: ${e.route.because}`, 'idunn doctor', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+  }
   const mine = new Set([state.candidate.launch.id, ...state.candidate.spent]);
   const routed = e.route.kind === 'seen' && e.route.value.members.some(({ activation }) => mine.has(activation));
-  if (plan.route === null || !routed) return settled;
+  if (!routed) return settled;
   const patience = {
     untilMs: null,
     failed: () => wait('the proxy', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 500 }),
