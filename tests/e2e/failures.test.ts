@@ -96,7 +96,8 @@ test('what is wrong is refused with its reason, and the incumbent serves through
     const { code, outcome } = await fleet.up('ghostlight');
     const refusal = refusalOf(outcome);
     assert.ok(code === 5 || code === 6, outcome.outcome);
-    assert.match(JSON.stringify(refusal), /301/);
+    const { probe } = refusal.detail as { probe: { status: number; body: string } };
+    assert.deepEqual([probe.status, probe.body], [301, 'moved']);
     // It was seen behind the route, so the incumbent was fenced and has returned: still there, and it still writes.
     assert.equal((await json<VersionAnswer>(fleet.url, '/version')).revision, incumbent.revision);
     await json(fleet.url, '/events', { id: 'after-return', text: 'still here' });

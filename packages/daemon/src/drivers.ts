@@ -103,6 +103,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     controlSocket: join(directories.runtime, 'router.sock'),
     stateFile: join(directories.state, 'router.json'),
     logFile: join(directories.logs, 'router.log'),
+    redact: (activation, text) => workload.redact(activation, text),
     clock,
     timers,
     ids,

@@ -49,6 +49,15 @@ const OUTCOMES: readonly [Behaviour, string, string | null][] = [
   ['build-fails', 'aborted', 'step-failed'],
 ];
 
+test('F5: a build whose health answers 301 for ever is told so, with status and body', async () => {
+  const { results, violations } = await run(twoDeploys('redirects-for-ever'));
+  assert.deepEqual(violations, []);
+  const refusal = results[1]?.refusal;
+  assert.deepEqual([results[1]?.outcome, refusal?.code], ['rolled-back', 'route-not-observed']);
+  const { probe } = refusal?.detail as { probe: { status: number; body: string } };
+  assert.deepEqual([probe.status, probe.body], [301, 'moved to /login']);
+});
+
 for (const [behaviour, outcome, code] of OUTCOMES) {
   const words = code === null ? '' : ` as ${code}, with its last words`;
   test(`F7, F18: a build that ${behaviour} ends ${outcome}${words}`, async () => {

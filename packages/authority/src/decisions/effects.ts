@@ -60,7 +60,7 @@ export interface EffectShapes {
   'publish-route': { asks: { staged: Staged }; answers: 'published' };
   'observe-route': {
     asks: { route: string; path: string };
-    answers: { incarnation: IncarnationKey | null; status: number | null };
+    answers: { incarnation: IncarnationKey | null; status: number | null; body: string | null };
   };
   confirm: { asks: { plan: Digest; activation: string }; answers: Confirmation };
   'open-requests': {

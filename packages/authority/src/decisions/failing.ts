@@ -33,7 +33,7 @@ function tell(why: Refusal, words: { readonly [name: string]: Json }): Refusal {
   return { ...why, detail };
 }
 
-/** The last answer that the stable route gave, status included; `null` when nothing was probed. */
+/** The last answer that the stable route gave, status and body; `null` when nothing was probed. */
 function lastProbe(e: DeployEvidence): Json {
   const probe = answerTo<'observe-route'>(e, { kind: 'observe-route', route: '', path: '' });
   if (probe === undefined) return null;

@@ -202,7 +202,7 @@ test('I3: the fence clears only when lease and route, each read again, name the 
         answers: {
           ...granted,
           ...answered(
-            [probe, { incarnation: NEW.subject.incarnation, status: 200 }],
+            [probe, { incarnation: NEW.subject.incarnation, status: 200, body: null }],
             [confirm, { rows: rows(epoch, named), route: route(routed), report: null }],
           ),
         },

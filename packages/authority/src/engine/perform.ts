@@ -57,7 +57,11 @@ async function carryOut(context: Performing, effect: Effect): Promise<Outcome<un
     case 'publish-route':
       return ports.route.publish(effect.staged);
     case 'observe-route':
-      return seenOr(await ports.route.observe(effect.route, effect.path), { incarnation: null, status: null });
+      return seenOr(await ports.route.observe(effect.route, effect.path), {
+        incarnation: null,
+        status: null,
+        body: null,
+      });
     case 'open-requests': {
       const { route, incarnation, withinMs } = effect;
       const open = await (ports.route.drain?.(route, incarnation, withinMs) ?? ports.route.open(route, incarnation));

@@ -46,11 +46,14 @@ export interface RoutePort {
   release(route: string): Promise<Outcome<'released'>>;
   /** Serves the staged snapshot and lets held requests go. A repeat after a lost answer is harmless (F8). */
   publish(staged: Staged): Promise<Outcome<'published'>>;
-  /** Sends a request through the stable route and answers which member the proxy was seen to use, with status. */
+  /**
+   * Sends a request through the stable route and answers which member the proxy was seen to use, with its status.
+   * `body`: the beginning of an answer other than 2xx, secrets taken out (F5, F30); `null` of a good one.
+   */
   observe(
     route: string,
     path: string,
-  ): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number }>>;
+  ): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number; readonly body: string | null }>>;
   /** Requests still open towards an incarnation that is no longer a member (F10, F25). */
   open(route: string, incarnation: IncarnationKey): Promise<Evidence<number>>;
   /** Removes the target's route. */

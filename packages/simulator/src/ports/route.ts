@@ -71,7 +71,10 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
         const member = routeOf(name).members[0];
         const process = world.processes.get(member?.activation ?? '');
         if (member === undefined || process?.alive !== true) return absent;
-        return seen({ incarnation: member.incarnation, status: 200 });
+        const { incarnation } = member;
+        return process.behaviour === 'redirects-for-ever'
+          ? seen({ incarnation, status: 301, body: 'moved to /login' })
+          : seen({ incarnation, status: 200, body: null });
       }),
     open: (name, incarnation) =>
       life.read(() => {

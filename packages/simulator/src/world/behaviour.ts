@@ -11,6 +11,7 @@ export const BEHAVIOURS = [
   'exits-after-grant',
   'exits-once-after-grant',
   'says-failed',
+  'redirects-for-ever',
   'own-database',
   'build-fails',
   'holds-database',

@@ -11,17 +11,22 @@ import { ask } from '../testing/client.ts';
 import { contractOf, eventually, freePort, gone, rig, value } from '../testing/rig.ts';
 import { createRouterDriver } from './driver.ts';
 
-test('observe: a real request through the stable endpoint, and the member that the router saw answer it', async (t) => {
+test('F5, F30: a real request through the stable endpoint, and the member that the router saw answer it', async (t) => {
   const { driver, backend, serve } = await rig(t);
   const contract = await contractOf();
-  const one = await backend('one', (request, response) =>
-    response.writeHead(request.url === '/health' ? 204 : 500).end(),
-  );
+  const one = await backend('one', (request, response) => {
+    if (request.url === '/health') response.writeHead(204).end();
+    else response.writeHead(500).end(`no database: hunter2 ${'.'.repeat(10_000)}`);
+  });
   assert.deepEqual(await driver.observe('web', '/health'), { kind: 'absent' });
   await serve(contract, [one.member]);
   const { incarnation } = one.member;
-  assert.deepEqual(await driver.observe('web', '/health'), { kind: 'seen', value: { incarnation, status: 204 } });
-  assert.deepEqual(await driver.observe('web', '/broken'), { kind: 'seen', value: { incarnation, status: 500 } });
+  const good = await driver.observe('web', '/health');
+  assert.deepEqual(good, { kind: 'seen', value: { incarnation, status: 204, body: null } });
+  const broken = await driver.observe('web', '/broken');
+  assert.ok(broken.kind === 'seen' && broken.value.status === 500);
+  assert.match(broken.value.body ?? '', /^no database: \[secret\] \.+$/);
+  assert.ok((broken.value.body ?? '').length < 4_096);
   assert.ok(one.seen.every(({ headers }) => headers['idunn-observe'] === undefined));
   await serve(contract, [memberAt('dead', await freePort())]);
   assert.equal((await driver.observe('web', '/health')).kind, 'unknown');
@@ -73,6 +78,7 @@ test('I10: while the router does not answer, evidence is unknown and changes are
     stateFile: join(directory, 'none.json'),
     logFile: join(directory, 'none.log'),
     program: ['/nonexistent/router'],
+    redact: (_, text) => Promise.resolve(text.replaceAll('hunter2', '[secret]')),
     clock: systemClock(),
     timers: systemTimers,
     ids: randomIds,
@@ -112,6 +118,7 @@ test('the router outlives its driver; the next one finds it, and can tell that i
     stateFile,
     logFile: join(directory, 'log', 'router.log'),
     build: 'sha256:newer',
+    redact: (_, text) => Promise.resolve(text.replaceAll('hunter2', '[secret]')),
     clock: systemClock(),
     timers: systemTimers,
     ids: randomIds,

@@ -24,6 +24,8 @@ export interface RouterDriverOptions extends Omit<RouterLaunch, 'program' | 'bui
   readonly program?: RouterLaunch['program'];
   /** Digest of the installed bytes, to tell when the running router was started from others. */
   readonly build?: string;
+  /** Takes an activation's secrets out of a text that goes into messages and history (F30). */
+  readonly redact: (activation: string, text: string) => Promise<string>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly ids: Ids;
@@ -137,12 +139,17 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       const nonce = ids.fresh('observe');
       const registered = await link.call('expect-observation', { route, nonce }, ANSWER_MS);
       if (registered.kind !== 'value') return unknown(because(registered));
-      const fault = await requestThroughRoute(state.value.listen, path, nonce, OBSERVE_MS, timers);
+      const glimpse = await requestThroughRoute(state.value.listen, path, nonce, OBSERVE_MS, timers);
       const taken = evidence(await link.call('take-observation', { nonce }, ANSWER_MS));
-      if (taken.kind === 'seen')
-        return seen({ incarnation: taken.value.member.incarnation, status: taken.value.status });
       if (taken.kind === 'unknown') return taken;
-      return unknown(fault ?? 'no member answered: the router answered by itself');
+      if (taken.kind === 'absent') {
+        const itself = 'no member answered: the router answered by itself';
+        return unknown(glimpse.kind === 'failed' ? glimpse.because : itself);
+      }
+      const { member, status } = taken.value;
+      const said = glimpse.kind === 'answered' ? glimpse.body : null;
+      const body = said === null ? null : await options.redact(member.activation, said);
+      return seen({ incarnation: member.incarnation, status, body });
     },
     async open(route, incarnation) {
       return evidence(await link.call('open', { route, incarnation }, ANSWER_MS));

@@ -10,28 +10,44 @@ function reachable(host: string): string {
   return host === '::' ? '::1' : host;
 }
 
-/** One real request through the stable endpoint, on a connection of its own; `null`, or why there was no answer. */
+/** Most bytes of an answer that are kept for a person to read. */
+const BODY_BYTES = 2_048;
+
+/** What a client of the stable route saw. */
+export type Glimpse =
+  /** `body`: the beginning of an answer other than 2xx, which says what is wrong (F5); `null` of a good one. */
+  { readonly kind: 'answered'; readonly body: string | null } | { readonly kind: 'failed'; readonly because: string };
+
+/** One real request through the stable endpoint, on a connection of its own. */
 export function requestThroughRoute(
   listen: RouteState['listen'],
   path: string,
   nonce: string,
   withinMs: number,
   timers: Timers,
-): Promise<string | null> {
+): Promise<Glimpse> {
   return new Promise((resolve) => {
     const headers = { Host: addressText(listen), [OBSERVE_HEADER]: nonce };
     const attempt = request({ host: reachable(listen.host), port: listen.port, path, headers, agent: false });
     const withdraw = timers.after(withinMs, () => attempt.destroy(new Error(`no answer within ${withinMs} ms`)));
+    const end = (glimpse: Glimpse): void => {
+      withdraw();
+      attempt.destroy();
+      resolve(glimpse);
+    };
     attempt.on('response', (answer) => {
-      withdraw();
-      answer.on('error', () => undefined);
-      attempt.destroy(); // The header is all that is wanted.
-      resolve(null);
+      const status = answer.statusCode ?? 0;
+      if (status >= 200 && status < 300) return end({ kind: 'answered', body: null });
+      let body = Buffer.alloc(0);
+      const tell = (): void => end({ kind: 'answered', body: body.toString('utf8') });
+      answer.on('data', (chunk: Buffer) => {
+        body = Buffer.concat([body, chunk]).subarray(0, BODY_BYTES);
+        if (body.length === BODY_BYTES) tell();
+      });
+      answer.on('end', tell);
+      answer.on('error', tell); // What came until then was said.
     });
-    attempt.on('error', (error) => {
-      withdraw();
-      resolve(error.message);
-    });
+    attempt.on('error', (error) => end({ kind: 'failed', because: error.message }));
     attempt.end();
   });
 }

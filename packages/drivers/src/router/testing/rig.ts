@@ -41,6 +41,7 @@ export async function rig(test: Scope, more: { readonly start?: boolean } = {}):
       stateFile,
       logFile: join(directory, 'log', 'router.log'),
       build: 'sha256:installed',
+      redact: (_, text) => Promise.resolve(text.replaceAll('hunter2', '[secret]')),
       clock: systemClock(),
       timers: systemTimers,
       ids: randomIds,

@@ -10,6 +10,7 @@ const driver = createRouterDriver({
   stateFile: join(directory, 'state', 'router.json'),
   logFile: join(directory, 'log', 'router.log'),
   build: 'sha256:installed',
+  redact: (_, text) => Promise.resolve(text.replaceAll('hunter2', '[secret]')),
   clock: systemClock(),
   timers: systemTimers,
   ids: randomIds,
