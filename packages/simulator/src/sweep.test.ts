@@ -52,9 +52,10 @@ const OUTCOMES: readonly [Behaviour, string, string | null][] = [
 test('F5: a build whose health answers 301 for ever is told so, with status and body', async () => {
   const { results, violations } = await run(twoDeploys('redirects-for-ever'));
   assert.deepEqual(violations, []);
-  const refusal = results[1]?.refusal;
-  assert.deepEqual([results[1]?.outcome, refusal?.code], ['rolled-back', 'route-not-observed']);
-  const { probe } = refusal?.detail as { probe: { status: number; body: string } };
+  const result = results[1];
+  assert.ok(result?.refusal);
+  assert.deepEqual([result.outcome, result.refusal.code], ['rolled-back', 'route-not-observed']);
+  const { probe } = result.refusal.detail as { probe: { status: number; body: string } };
   assert.deepEqual([probe.status, probe.body], [301, 'moved to /login']);
 });
 
