@@ -14,5 +14,6 @@ export type * from './ports/observer-port.ts';
 export type * from './ports/route-port.ts';
 export type * from './ports/workload-port.ts';
 export { type KindName, keyOf, RECORD_KINDS, type RecordOf } from './records/kinds.ts';
+export { RECEIPT_LIMIT } from './records/receipts.ts';
 export { QUEUE_LIMIT, type TargetRecord } from './records/target.ts';
 export type { TransactionRecord } from './records/transaction.ts';

@@ -31,6 +31,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   const keeper = observerKeeper({
     target: OBSERVER_TARGET,
     engine,
+    clock: ground.machine.clock,
     ids: ground.machine.ids,
     timers: ground.machine.timers,
     log: (text, refusal) => ground.log.info({ part: 'observer', refusal }, text),

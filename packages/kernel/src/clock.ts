@@ -40,3 +40,7 @@ export interface Ids {
   /** A fresh id such as `tx-4f9c0a…`: the prefix, a dash, and 128 random bits in hexadecimal. */
   fresh(prefix: string): string;
 }
+
+/** A fresh id that is greater, as text, than those made before: of operations, whose newest receipts are kept. */
+export const risingId = (ids: Ids, clock: Clock, prefix: string): string =>
+  ids.fresh(`${prefix}-${Math.trunc(clock.wallMs()).toString(16).padStart(12, '0')}`);

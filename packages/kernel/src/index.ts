@@ -1,6 +1,6 @@
 export { canonicalJson } from './canonical.ts';
 export { type CatalogueEntry, type Code, catalogue, catalogueByRoom, isCode } from './catalogue/index.ts';
-export { type Clock, elapsedMs, type Ids, type Moment, moment, type Timers } from './clock.ts';
+export { type Clock, elapsedMs, type Ids, type Moment, moment, risingId, type Timers } from './clock.ts';
 export {
   type Envelope,
   type Header,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Command, QUEUE_LIMIT } from '@idunn/authority';
+import { type Command, QUEUE_LIMIT, RECEIPT_LIMIT } from '@idunn/authority';
 import { CALM } from './scenario.ts';
 import { Simulation } from './simulation.ts';
 import { refOf } from './world/sources.ts';
@@ -38,6 +38,22 @@ test('I12: a repeated operation id answers the first receipt, another request un
   assert.deepEqual(again, { ok: true, value: { ...receipt, repeated: true } });
   const other = await simulation.ask((engine) => engine.submit(up('op-1', refOf('good', 2))));
   assert.equal(other.ok ? null : other.refusal.code, 'operation-conflict');
+});
+
+test('I12: an id whose receipt was let go is refused as unknown and never run again; the newest are kept', async () => {
+  const simulation = fleet({ other: { stores: 0, routed: false } });
+  const id = (index: number): string => `op-${String(index).padStart(4, '0')}`;
+  // A takeover where there is nothing to take over ends at once, and is a command like any other.
+  const ask = (index: number): Command => ({
+    ...up(id(index), refOf('good', 1), 'other'),
+    kind: 'takeover',
+    confirm: 'nobody',
+  });
+  for (let index = 0; index <= RECEIPT_LIMIT; index += 1) await deploy(simulation, ask(index));
+  const submit = (index: number) => simulation.ask((engine) => engine.submit(ask(index)));
+  const [gone, kept] = [await submit(0), await submit(1)];
+  assert.equal(gone.ok ? null : gone.refusal.code, 'operation-unknown');
+  assert.equal(kept.ok && kept.value.repeated, true);
 });
 
 test('I12: a receipt survives the death of the engine that gave it', async () => {

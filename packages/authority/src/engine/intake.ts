@@ -1,6 +1,7 @@
 import { canonicalJson, type Mutation, moment, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { OperationRecord } from '../records/operation.ts';
+import { isPastKeeping, noReceipts, type ReceiptsRecord, withReceipt } from '../records/receipts.ts';
 import { QUEUE_LIMIT, type TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { Command, OperationReceipt } from './api.ts';
@@ -33,7 +34,8 @@ export const blankTarget = (target: string, machine: string): TargetRecord => ({
 
 /**
  * Takes a command by one compare-and-swap: receipt, desire, queue and transaction stand together or not at all (F24). A
- * repeat returns the first receipt; another request under the same id is refused (I12).
+ * repeat returns the first receipt; another request under the same id is refused, and so is an id whose receipt may have
+ * been let go (I12).
  */
 export async function takeIn(context: IntakeContext, command: Command): Promise<Outcome<OperationReceipt>> {
   const { options, journal } = context;
@@ -50,7 +52,11 @@ export async function takeIn(context: IntakeContext, command: Command): Promise<
         refusal('queue-full', `${target.queue.length} commands are ahead of this one on ${command.target}.`),
       );
     }
-    const taken = await accept(context, command, target, held);
+    const receipts = await journal.read('receipts', command.target);
+    if (receipts !== null && isPastKeeping(receipts.value, command.operationId)) {
+      return refused(refusal('operation-unknown', `${command.operationId} has no receipt any more, or never had one.`));
+    }
+    const taken = await accept(context, command, target, { target: held, receipts });
     if (taken !== 'conflict') return taken;
     const meanwhile = await journal.read('operation', command.operationId);
     if (meanwhile !== null) return repeated(meanwhile, command);
@@ -62,7 +68,7 @@ async function accept(
   { ports, options, journal }: IntakeContext,
   command: Command,
   target: TargetRecord,
-  held: Held<TargetRecord> | null,
+  held: { readonly target: Held<TargetRecord> | null; readonly receipts: Held<ReceiptsRecord> | null },
 ): Promise<Outcome<OperationReceipt> | 'conflict'> {
   const now = moment(ports.clock);
   const { actor, tenant } = command;
@@ -98,11 +104,15 @@ async function accept(
     ahead: await aheadOf(journal, target),
     at: now,
   };
+  const { next, dropped } = withReceipt(held.receipts?.value ?? noReceipts(command.target), command.operationId);
+  const queued = { ...target, queue: [...target.queue, tx.id] };
   const mutations: Mutation[] = [
     put('operation', command.operationId, operation, 'absent'),
-    put('target', command.target, { ...target, queue: [...target.queue, tx.id] }, held?.generation ?? 'absent'),
+    put('target', command.target, queued, held.target?.generation ?? 'absent'),
     put('transaction', tx.id, tx, 'absent'),
+    put('receipts', command.target, next, held.receipts?.generation ?? 'absent'),
   ];
+  if (dropped !== null) mutations.push(put('operation', dropped, null));
   if (command.kind === 'up') {
     mutations.push(
       put('desired', command.target, {

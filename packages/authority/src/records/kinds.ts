@@ -2,12 +2,14 @@ import type { RecordKey, RecordKind, Space } from '@idunn/kernel';
 import type { z } from 'zod';
 import { incarnationRecordSchema, planRecordSchema } from './content.ts';
 import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
+import { receiptsSchema } from './receipts.ts';
 import { desiredSchema, targetSchema } from './target.ts';
 import { transactionSchema } from './transaction.ts';
 
 const kinds = {
   desired: { space: 'catalogue', schemas: { 'idunn.desired/v1': desiredSchema } },
   operation: { space: 'catalogue', schemas: { 'idunn.operation/v1': operationSchema } },
+  receipts: { space: 'catalogue', schemas: { 'idunn.receipts/v1': receiptsSchema } },
   takeover: { space: 'catalogue', schemas: { 'idunn.takeover/v1': takeoverSchema } },
   target: { space: 'journal', schemas: { 'idunn.target/v1': targetSchema } },
   transaction: { space: 'journal', schemas: { 'idunn.transaction/v1': transactionSchema } },

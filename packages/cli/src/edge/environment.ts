@@ -27,6 +27,7 @@ export interface Environment {
   after(delayMs: number, fire: () => void): () => void;
   /** Calls `fire` when the person interrupts (Ctrl-C) or the program is asked to end. */
   onInterrupt(fire: () => void): () => void;
+  /** An id that nobody has used; later ones are greater as text, which keeps the newest receipts. */
   freshId(prefix: string): string;
   /** Asks a person; `null` when there is nobody to ask. */
   ask(question: string): Promise<string | null>;
@@ -74,7 +75,7 @@ export function processEnvironment(): Environment {
         process.off('SIGTERM', fire);
       };
     },
-    freshId: (prefix) => `${prefix}-${randomBytes(16).toString('hex')}`,
+    freshId: (prefix) => `${prefix}-${Date.now().toString(16).padStart(12, '0')}-${randomBytes(16).toString('hex')}`,
     ask: async (question) => {
       if (!process.stdin.isTTY) return null;
       const reader = createInterface({ input: process.stdin, output: process.stderr });

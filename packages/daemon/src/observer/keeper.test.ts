@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngineEvent, OutcomeName } from '@idunn/authority';
-import { randomIds } from '@idunn/kernel';
+import { randomIds, systemClock } from '@idunn/kernel';
 import { FakeEngine } from '../testing/fake-parts.ts';
 import { observerKeeper } from './keeper.ts';
 
@@ -26,7 +26,14 @@ test('the observer is asked for by Idunn itself again after a death, with a grow
   const engine = new FakeEngine();
   const waits: { ms: number; fire: () => void }[] = [];
   const timers = { after: (ms: number, fire: () => void) => (waits.push({ ms, fire }), () => undefined) };
-  const keeper = observerKeeper({ target: 'observer', engine, ids: randomIds, timers, log: () => undefined });
+  const keeper = observerKeeper({
+    target: 'observer',
+    engine,
+    clock: systemClock(),
+    ids: randomIds,
+    timers,
+    log: () => undefined,
+  });
   keeper.ensure();
   await settled();
   assert.deepEqual(

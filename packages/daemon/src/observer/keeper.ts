@@ -1,5 +1,5 @@
 import type { EngineApi, EngineEvent, OutcomeName } from '@idunn/authority';
-import type { Ids, Refusal, Timers } from '@idunn/kernel';
+import { type Clock, type Ids, type Refusal, risingId, type Timers } from '@idunn/kernel';
 
 /** Wait before a deployment of the observer that failed is tried again. */
 const RETRY_MS = { first: 1_000, most: 60_000 };
@@ -23,11 +23,12 @@ export interface ObserverKeeper {
 export function observerKeeper(parts: {
   readonly target: string;
   readonly engine: EngineApi;
+  readonly clock: Clock;
   readonly ids: Ids;
   readonly timers: Timers;
   readonly log: (text: string, refusal: Refusal | null) => void;
 }): ObserverKeeper {
-  const { target, engine, ids, timers, log } = parts;
+  const { target, engine, clock, ids, timers, log } = parts;
   let transaction: string | null = null;
   let again = false;
   let retryMs = RETRY_MS.first;
@@ -41,7 +42,7 @@ export function observerKeeper(parts: {
       return;
     }
     transaction = 'being submitted';
-    const operationId = ids.fresh('observer');
+    const operationId = risingId(ids, clock, 'op');
     const receipt = await engine.submit({
       kind: 'up',
       ref: null,

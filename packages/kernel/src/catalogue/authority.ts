@@ -19,6 +19,12 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'operation-unknown': {
+    reason: 'The operation may have run before, and its receipt is not kept any more.',
+    remedy: 'Run idunn history to see what happened; to run the command anew, leave --operation-id out.',
+    blame: 'user',
+    retry: 'final',
+  },
   'intake-uncertain': {
     reason: 'The store did not confirm whether the command was taken.',
     remedy: 'Run the same command again with the same operation id; it is never taken twice.',
