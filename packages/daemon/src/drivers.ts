@@ -136,7 +136,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     socketPath: (activation) => workload.socketPath(activation),
     activation: (activation) => workload.activation(activation),
     anchors: (target) => keyring.anchors(target),
-    findOthers: (handle) => workload.findOthers(handle),
+    endOthers: (handle) => workload.endOthers(handle),
     clock,
     timers,
     ids,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import type { WorkloadHandle } from '@idunn/authority';
 import { parseListeners } from './listener.ts';
 import { codeOf, Peer, strangerKey } from './testing/peer.ts';
 
@@ -53,8 +54,9 @@ test('I5: a socket that is another process’s is refused, and so is a process t
   assert.deepEqual(peer.said, []);
 });
 
-test('I5: a second process of the activation is refused by its pid', async (t) => {
-  const peer = new Peer(t, { findOthers: (handle) => Promise.resolve([{ ...handle.identity, pid: 4_242 }]) });
+test('I5: a second process of the activation that cannot be ended is refused by its pid', async (t) => {
+  const left = (handle: WorkloadHandle) => [{ ...handle.identity, pid: 4_242 }];
+  const peer = new Peer(t, { endOthers: (handle) => Promise.resolve({ ended: [], left: left(handle) }) });
   await peer.listen();
   const outcome = await peer.driver.open(peer.handle());
   assert.ok(!outcome.ok && outcome.refusal.code === 'channel-second-process');

@@ -26,6 +26,7 @@ import {
   verifyPresence,
 } from '@idunn/readiness';
 import { ownStandpoint, type Standpoint } from '../process/identity.ts';
+import type { OthersEnded } from '../process/others.ts';
 import { Connection } from './connection.ts';
 import { reach } from './reach.ts';
 
@@ -38,12 +39,12 @@ export interface ChannelDriverOptions {
   readonly activation: (activation: string) => Promise<Outcome<Activation>>;
   /** The target's enrolled service signers; one of them must have signed a presence. */
   readonly anchors: (target: string) => readonly { readonly publicKey: string }[];
-  /** Processes of the activation outside the handle's tree. */
-  readonly findOthers: (handle: WorkloadHandle) => Promise<readonly RuntimeIdentity[]>;
+  /** Ends the processes of the activation outside the handle's tree; `left` are those that could not be ended. */
+  readonly endOthers: (handle: WorkloadHandle) => Promise<OthersEnded>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly ids: Ids;
-  /** A message that was dropped, for the daemon's own log. */
+  /** Messages that were dropped and processes that were ended, for the daemon's own log. */
   readonly log?: (text: string) => void;
   /** How long `open` waits for a program that does not listen yet, in milliseconds. */
   readonly openWithinMs?: number;
@@ -200,12 +201,11 @@ class Channels implements ChannelDriver {
   async #prove(line: Line): Promise<Outcome<'open'>> {
     const { handle, connection } = line;
     const { pid } = handle.identity;
-    const others = await this.#options.findOthers(handle);
-    if (others.length > 0) {
-      const pids = others.map((other) => other.pid).join(', ');
-      return refused(
-        refusal('channel-second-process', `Processes ${pids} carry ${handle.activation} beside process ${pid}.`),
-      );
+    const { ended, left } = await this.#options.endOthers(handle);
+    const carry = `carry ${handle.activation} beside process ${pid}`;
+    if (ended.length > 0) this.#options.log?.(`ended processes ${pidsOf(ended)}, which ${carry}`);
+    if (left.length > 0) {
+      return refused(refusal('channel-second-process', `Processes ${pidsOf(left)} ${carry}.`));
     }
     const requestId = this.#options.ids.fresh('hello');
     const challenge = randomBytes(32).toString('hex');
@@ -285,6 +285,8 @@ class Channels implements ChannelDriver {
 const TRAIL_LIMIT = 10_000;
 
 const named = ({ target, activation }: WorkloadHandle) => ({ target, activation });
+
+const pidsOf = (identities: readonly RuntimeIdentity[]): string => identities.map(({ pid }) => pid).join(', ');
 
 const isSame = (one: RuntimeIdentity | undefined, other: RuntimeIdentity): boolean =>
   one !== undefined && one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;

@@ -55,7 +55,7 @@ class Stage {
       socketPath: (activation) => driver.socketPath(activation),
       activation: (activation) => driver.activation(activation),
       anchors: () => [{ publicKey: publicKeyOf(signerKey.privateKey) }],
-      findOthers: (handle) => driver.findOthers(handle),
+      endOthers: (handle) => driver.endOthers(handle),
       clock: options.clock,
       timers: options.timers,
       ids: randomIds,

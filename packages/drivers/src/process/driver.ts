@@ -15,13 +15,14 @@ import { carriersOf } from './carriers.ts';
 import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
 import { FileDigests } from './file-digests.ts';
 import { findProcess } from './find.ts';
-import { ownStandpoint, vital } from './identity.ts';
+import { ownStandpoint } from './identity.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
 import { LogKeeper, scrubLogs } from './log-keeper.ts';
 import { Mint, readActivation } from './mint.ts';
 import { observeProcess } from './observe.ts';
 import type { ProcessDriverOptions } from './options.ts';
+import { endAll, type OthersEnded } from './others.ts';
 import { readStat } from './proc.ts';
 import { removeActivation } from './retire.ts';
 import { clearGroups, handleOf, type Machine, startProgram } from './start.ts';
@@ -35,8 +36,8 @@ const LOG_LOOK_MS = 250;
 
 /** The workload port on plain Linux processes that outlive the daemon. */
 export interface ProcessDriver extends WorkloadPort {
-  /** Processes that carry the activation's id but stand outside its tree. */
-  findOthers(handle: WorkloadHandle): Promise<readonly RuntimeIdentity[]>;
+  /** Ends processes that carry the activation's id but stand outside its tree: an activation is one launch (I1). */
+  endOthers(handle: WorkloadHandle): Promise<OthersEnded>;
   /** Where an activation's program listens for the authority. */
   socketPath(activation: string): string;
   /** The activation as it was minted, from the authority's own signed record. */
@@ -153,10 +154,15 @@ class LinuxProcesses implements ProcessDriver {
     this.#deaths.subscribe(listener);
   }
 
-  async findOthers(handle: WorkloadHandle): Promise<readonly RuntimeIdentity[]> {
-    const carriers = await carriersOf(handle.activation, this.#machine.from);
+  async endOthers(handle: WorkloadHandle): Promise<OthersEnded> {
+    const { from } = this.#machine;
+    const { timers, killMs = KILL_MS } = this.#options;
+    const carriers = await carriersOf(handle.activation, from);
     const inside = this.#insideTree(handle.identity);
-    return carriers.filter((carrier) => !inside(carrier.pid) && vital(carrier, this.#machine.from).kind === 'seen');
+    return endAll(
+      carriers.filter(({ pid }) => !inside(pid)),
+      { from, timers, killMs },
+    );
   }
 
   socketPath(activation: string): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { readStat } from './proc.ts';
 import { Bench, RELEASE } from './testing/bench.ts';
@@ -56,19 +57,19 @@ test('I10: without a control group the parent’s end proves nothing of its chil
   while (alive(child)) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('a second process of the same activation is found beside the tree, its own children are not', async (t) => {
+test('I1: a second process of the same activation is found and ended, the tree with its children is not', async (t) => {
   const bench = new Bench(t);
   const handle = await bench.start(bench.launch('stubborn'));
-  await logged(bench.driver.logPath('game', handle.activation), /up \d+\n/);
-  assert.deepEqual(await bench.driver.findOthers(handle), []);
+  const text = await logged(bench.driver.logPath('game', handle.activation), /up \d+\n/);
+  const child = Number(/up (\d+)/.exec(text)?.[1]);
+  assert.deepEqual(await bench.driver.endOthers(handle), { ended: [], left: [] });
   const second = spawn(bench.file('sleep'), ['1000'], {
     env: { IDUNN_ACTIVATION: handle.activation },
     stdio: 'ignore',
   });
-  const others = await bench.driver.findOthers(handle);
-  assert.deepEqual(
-    others.map((other) => other.pid),
-    [second.pid],
-  );
-  second.kill('SIGKILL');
+  const gone = once(second, 'exit');
+  const { ended, left } = await bench.driver.endOthers(handle);
+  assert.deepEqual([ended.map(({ pid }) => pid), left], [[second.pid], []]);
+  assert.deepEqual(await gone, [null, 'SIGKILL']);
+  assert.ok(alive(handle.identity.pid) && alive(child));
 });

@@ -75,7 +75,7 @@ export class Peer {
         { publicKey: publicKeyOf(key().privateKey) },
         { publicKey: publicKeyOf(this.signerKey.privateKey) },
       ],
-      findOthers: () => Promise.resolve([]),
+      endOthers: () => Promise.resolve({ ended: [], left: [] }),
       clock,
       timers: systemTimers,
       ids: randomIds,
