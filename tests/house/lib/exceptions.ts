@@ -9,6 +9,7 @@ const kernel = 'packages/kernel/src';
 const cli = 'packages/cli/src';
 const client = 'packages/client/src';
 const daemon = 'packages/daemon/src';
+const ladder = 'packages/ladder/src';
 const observer = 'packages/observer/src';
 const release = 'packages/release/src';
 const simulator = 'packages/simulator/src';
@@ -78,6 +79,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/router/state/keeper.ts`, rule: 'write', because: 'keeps the router’s lock' },
   { path: `${drivers}/router/state/replace-file.ts`, rule: 'write', because: 'replaces the router’s state atomically' },
   { path: `${drivers}/runner/output.ts`, rule: 'write', because: 'keeps the output of steps' },
+  { path: `${ladder}/audit/file-trail.ts`, rule: 'write', because: 'appends to the audit log' },
   { path: `${observer}/edge/directories.ts`, rule: 'write', because: 'makes the observer’s directories' },
   {
     path: `${observer}/edge/sockets.ts`,
@@ -87,11 +89,6 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${observer}/edge/sqlite-trails.ts`, rule: 'write', because: 'keeps the trails beside the observer’s store' },
   { path: `${observer}/main.ts`, rule: 'environment', because: 'is the program of the observer' },
   { path: `${release}/adapters/files.ts`, rule: 'write', because: 'writes durably and removes trees' },
-  {
-    path: `${release}/adapters/files.ts`,
-    rule: 'recursive-delete',
-    because: 'removes stages and releases by their whole tree',
-  },
   { path: `${release}/adapters/https-inputs.ts`, rule: 'write', because: 'keeps fetched inputs' },
   { path: `${release}/adapters/installed-source.ts`, rule: 'write', because: 'copies installed bytes into a stage' },
   { path: `${release}/adapters/release-store.ts`, rule: 'write', because: 'installs sealed releases' },

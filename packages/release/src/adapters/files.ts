@@ -1,13 +1,30 @@
 import { createHash, type Hash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
-import { chmod, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Digest } from '@idunn/kernel';
+import { atOnce, FILES_AT_ONCE } from './at-once.ts';
+
+const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
+/** A file up to this size is read in one piece, a larger one in pieces. */
+const WHOLE_LIMIT_BYTES = 1_048_576;
+
+/** The bytes of a small file, `null` for one that is too large to be held whole; a link at the path is not followed. */
+export async function readWhole(path: string): Promise<Buffer | null> {
+  const { size } = await lstat(path);
+  return size > WHOLE_LIMIT_BYTES ? null : readFile(path, { flag: NO_LINK });
+}
 
 /** Feeds a file's bytes to a hash; a link at the path itself is not followed. */
 export async function hashFile(path: string, hash: Hash): Promise<void> {
-  await pipeline(createReadStream(path, { flags: 'r', highWaterMark: 1_048_576 }), hash);
+  const bytes = await readWhole(path);
+  if (bytes !== null) {
+    hash.update(bytes);
+    return;
+  }
+  const handle = await open(path, NO_LINK);
+  const pieces = handle.createReadStream({ highWaterMark: WHOLE_LIMIT_BYTES }) as AsyncIterable<Buffer>;
+  for await (const piece of pieces) hash.update(piece);
 }
 
 export async function digestFile(path: string): Promise<Digest> {
@@ -34,7 +51,7 @@ export async function writeDurably(path: string, text: string, mode: number): Pr
 
 /** Makes a file's bytes, or a directory's entries, durable. */
 export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(path, NO_LINK);
   try {
     await handle.sync();
   } finally {
@@ -44,18 +61,19 @@ export async function syncPath(path: string): Promise<void> {
 
 /** Deletes a tree, read-only directories included; links are deleted, never followed. */
 export async function removeTree(path: string): Promise<void> {
-  await openUp(path);
-  await rm(path, { recursive: true, force: true });
+  const stat = await lstat(path).catch(absentAsNull);
+  if (stat === null) return;
+  if (!stat.isDirectory()) return remove(path);
+  if ((stat.mode & 0o700) !== 0o700) await chmod(path, 0o700);
+  const entries = (await readdir(path, { withFileTypes: true }).catch(absentAsNull)) ?? [];
+  const others = entries.filter((entry) => !entry.isDirectory());
+  await atOnce(FILES_AT_ONCE, others, ({ name }) => remove(join(path, name)));
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
+  await rmdir(path).catch(absentAsNull);
 }
 
-async function openUp(path: string): Promise<void> {
-  const stat = await lstat(path).catch(absentAsNull);
-  if (stat === null || !stat.isDirectory()) return;
-  if ((stat.mode & 0o700) !== 0o700) await chmod(path, 0o700);
-  for (const entry of await readdir(path, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openUp(join(path, entry.name));
-  }
-}
+/** Somebody else may have deleted it a moment ago. */
+const remove = async (path: string): Promise<void> => void (await unlink(path).catch(absentAsNull));
 
 export function absentAsNull(error: unknown): null {
   if (isErrno(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;

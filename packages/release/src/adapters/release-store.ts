@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { canonicalJson, type Digest, digestBytes, isDigest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { ArtifactSpec } from '../model/plan.ts';
@@ -8,15 +8,15 @@ import type { StageId } from '../ports/source-port.ts';
 import type { ReleaseStorePort } from '../ports/stage-port.ts';
 import { readReleaseRecord } from '../seal/record.ts';
 import { stagePaths } from '../source/stage-paths.ts';
+import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 import type { DigestMemo } from './digest-memo.ts';
-import { absentAsNull, digestFile, removeTree, syncPath, writeDurably } from './files.ts';
+import { absentAsNull, digestFile, readWhole, removeTree, syncPath, writeDurably } from './files.ts';
 import { walk } from './walk.ts';
 
 const RECORD = 'release.json';
 const PROVENANCE = 'provenance.json';
 /** Which release a plan was sealed as; only a short cut, made again when it is lost. */
 const PLANS = 'plans';
-const COPIES_AT_ONCE = 8;
 
 export interface ReleaseStoreOptions {
   /** The fleet's release directory. */
@@ -58,14 +58,16 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
         const existing = await verify(release.release);
         return existing.ok ? ok('installed') : existing;
       }
-      await remove(release.release);
+      if ((await lstat(root).catch(absentAsNull)) !== null) await remove(release.release);
       await mkdir(root, { recursive: true, mode: 0o700 });
       const copied = await copyArtifacts(root, release, stage, specs);
       if (!copied.ok) return copied;
-      await writeDurably(join(root, PROVENANCE), provenance, 0o444);
+      await writeFile(join(root, PROVENANCE), provenance);
+      await chmod(join(root, PROVENANCE), 0o444);
+      // F27: every byte and every name is durable before the record is, which is what makes it a release.
+      await atOnce(FILES_AT_ONCE, [...copied.value, join(root, PROVENANCE), root, directory], syncPath);
       await writeDurably(join(root, RECORD), `${canonicalJson(release)}\n`, 0o444);
       await chmod(root, 0o555);
-      await syncPath(directory);
       return ok('installed');
     },
 
@@ -76,7 +78,7 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
 
     async remember(plan, release) {
       await mkdir(join(directory, PLANS), { recursive: true, mode: 0o700 });
-      await writeDurably(planFile(plan), release, 0o600);
+      await writeFile(planFile(plan), release, { mode: 0o600 });
     },
 
     async list() {
@@ -85,12 +87,13 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
     },
   };
 
+  /** Answers every file and directory that it made, for they are to be made durable. */
   async function copyArtifacts(
     root: string,
     release: SealedRelease,
     stage: StageId,
     specs: readonly ArtifactSpec[],
-  ): Promise<Outcome<'copied'>> {
+  ): Promise<Outcome<readonly string[]>> {
     const { tree } = stagePaths(stages, stage);
     const directories = new Set<string>();
     const files: { readonly from: string; readonly to: string; readonly file: ArtifactFile }[] = [];
@@ -107,30 +110,34 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
     const ordered = [...directories].toSorted();
     for (const path of ordered) await mkdir(path, { mode: 0o700 });
     const altered: string[] = [];
-    await atOnce(COPIES_AT_ONCE, files, async ({ from, to, file }) => {
+    await atOnce(FILES_AT_ONCE, files, async ({ from, to, file }) => {
       if (!(await copyOne(from, to, file))) altered.push(from);
     });
     if (altered[0] !== undefined) {
       return refused(refusal('stage-mismatch', `${altered[0]} changed between being digested and being installed.`));
     }
-    for (const path of ordered.toReversed()) {
-      await chmod(path, 0o555);
-      await syncPath(path);
-    }
-    return ok('copied');
+    for (const path of ordered.toReversed()) await chmod(path, 0o555);
+    return ok([...files.filter(({ file }) => file.link === undefined).map(({ to }) => to), ...ordered]);
   }
 }
 
-/** Copies one file and digests the copy: what was sealed is what was installed (I2). */
+/** Copies one file and digests what was copied: what was sealed is what is installed (I2). */
 async function copyOne(from: string, to: string, file: ArtifactFile): Promise<boolean> {
   if (file.link !== undefined) {
     await symlink(file.link, to);
     return true;
   }
-  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  await chmod(to, file.executable ? 0o555 : 0o444);
-  await syncPath(to);
-  return (await digestFile(to)) === file.digest;
+  const mode = file.executable ? 0o555 : 0o444;
+  const bytes = await readWhole(from);
+  if (bytes === null) {
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await chmod(to, mode);
+    return (await digestFile(to)) === file.digest;
+  }
+  if (digestBytes(bytes) !== file.digest) return false;
+  await writeFile(to, bytes, { flag: 'wx', mode: 0o600 });
+  await chmod(to, mode);
+  return true;
 }
 
 async function verifyRelease(root: string, release: Digest, digests: DigestMemo): Promise<Outcome<SealedRelease>> {
@@ -178,13 +185,4 @@ async function differs(path: string, file: ArtifactFile, digests: DigestMemo): P
   if (file.link !== undefined) return !stat.isSymbolicLink() || (await readlink(path)) !== file.link;
   if (!stat.isFile() || stat.size !== file.bytes || ((stat.mode & 0o100) !== 0) !== file.executable) return true;
   return (await digests.digest(path)) !== file.digest;
-}
-
-/** Runs the work over the items, at most `limit` at a time. */
-async function atOnce<T>(limit: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: limit }, worker));
 }

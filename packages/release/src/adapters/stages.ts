@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, digestBytes, digestJson, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { ArtifactSpec } from '../model/plan.ts';
@@ -9,7 +9,8 @@ import type { StagePort } from '../ports/stage-port.ts';
 import { sealedArtifact } from '../seal/artifact.ts';
 import { staysInside } from '../source/links.ts';
 import { stagePaths } from '../source/stage-paths.ts';
-import { absentAsNull, digestFile, removeTree, writeDurably } from './files.ts';
+import { atOnce, FILES_AT_ONCE } from './at-once.ts';
+import { absentAsNull, digestFile, removeTree } from './files.ts';
 import { treeIdOf } from './tree-id.ts';
 import { TreeTooLarge, type Walked, walk } from './walk.ts';
 
@@ -48,7 +49,8 @@ export function createStages(directory: string): StagePort {
     },
 
     async mark(stage) {
-      await writeDurably(join(stagePaths(directory, stage).root, MARK), '', 0o400);
+      // It need not be durable: without it the tree is staged again, and it never stands for the tree without a digest.
+      await writeFile(join(stagePaths(directory, stage).root, MARK), '', { mode: 0o400 });
     },
 
     async spoil(stage) {
@@ -89,6 +91,7 @@ async function artifactOf(tree: string, spec: ArtifactSpec): Promise<Outcome<Sea
     entries.flatMap((entry) => (entry.kind === 'link' ? [[entry.path, entry.target] as const] : [])),
   );
   const files: ArtifactFile[] = [];
+  const regular: Extract<Walked, { kind: 'file' }>[] = [];
   for (const entry of entries) {
     if (entry.kind === 'directory') continue;
     if (!entry.path.isWellFormed() || entry.path.includes('\uFFFD'))
@@ -101,8 +104,10 @@ async function artifactOf(tree: string, spec: ArtifactSpec): Promise<Outcome<Sea
       files.push({ path: entry.path, digest: digestBytes(entry.target), bytes, executable: false, link: entry.target });
       continue;
     }
-    const digest = await digestFile(join(path, entry.path));
-    files.push({ path: entry.path, digest, bytes: entry.bytes, executable: entry.executable });
+    regular.push(entry);
   }
+  await atOnce(FILES_AT_ONCE, regular, async ({ path: name, bytes, executable }) => {
+    files.push({ path: name, digest: await digestFile(join(path, name)), bytes, executable });
+  });
   return ok(sealedArtifact(spec.id, 'directory', files));
 }

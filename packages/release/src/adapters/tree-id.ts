@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 import { hashFile } from './files.ts';
 
 type Format = 'sha1' | 'sha256';
@@ -17,22 +18,27 @@ export async function treeIdOf(directory: string, format: Format): Promise<strin
 
 async function treeId(directory: string, format: Format): Promise<Buffer> {
   const entries: { readonly order: Buffer; readonly bytes: Buffer }[] = [];
-  for (const name of await readdir(directory, { encoding: 'buffer' })) {
-    const path = join(directory, name.toString('utf8'));
-    const { mode, id } = await entryId(path, format);
-    const tree = mode === '40000';
+  const add = (name: Buffer, mode: string, id: Buffer): void => {
     entries.push({
-      order: tree ? Buffer.concat([name, Buffer.from('/')]) : name,
+      order: mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name,
       bytes: Buffer.concat([Buffer.from(`${mode} `), name, Buffer.from([0]), id]),
     });
-  }
+  };
+  const directories: Buffer[] = [];
+  await atOnce(FILES_AT_ONCE, await readdir(directory, { encoding: 'buffer' }), async (name) => {
+    const leaf = await leafId(join(directory, name.toString('utf8')), format);
+    if (leaf === null) directories.push(name);
+    else add(name, leaf.mode, leaf.id);
+  });
+  for (const name of directories) add(name, '40000', await treeId(join(directory, name.toString('utf8')), format));
   entries.sort((left, right) => Buffer.compare(left.order, right.order));
   return objectId(format, 'tree', Buffer.concat(entries.map(({ bytes }) => bytes)));
 }
 
-async function entryId(path: string, format: Format): Promise<{ readonly mode: string; readonly id: Buffer }> {
+/** The mode and id of a file or link; `null` for a directory. */
+async function leafId(path: string, format: Format): Promise<{ readonly mode: string; readonly id: Buffer } | null> {
   const stat = await lstat(path);
-  if (stat.isDirectory()) return { mode: '40000', id: await treeId(path, format) };
+  if (stat.isDirectory()) return null;
   if (stat.isSymbolicLink()) {
     return { mode: '120000', id: objectId(format, 'blob', await readlink(path, { encoding: 'buffer' })) };
   }

@@ -1,5 +1,6 @@
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 
 export type Walked =
   | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly executable: boolean }
@@ -25,12 +26,15 @@ export class TreeTooLarge extends Error {
 export async function walk(root: string): Promise<readonly Walked[]> {
   const found: Walked[] = [];
   const visit = async (base: string): Promise<void> => {
-    for (const name of (await readdir(join(root, base))).toSorted()) {
-      const path = base === '' ? name : `${base}/${name}`;
-      if (found.length >= ENTRIES_LIMIT) throw new TreeTooLarge(root);
-      const entry = await describe(root, path);
+    const names = (await readdir(join(root, base))).toSorted();
+    if (found.length + names.length > ENTRIES_LIMIT) throw new TreeTooLarge(root);
+    const entries: Walked[] = [];
+    await atOnce(FILES_AT_ONCE, names.entries(), async ([at, name]) => {
+      entries[at] = await describe(root, base === '' ? name : `${base}/${name}`);
+    });
+    for (const entry of entries) {
       found.push(entry);
-      if (entry.kind === 'directory') await visit(path);
+      if (entry.kind === 'directory') await visit(entry.path);
     }
   };
   await visit('');

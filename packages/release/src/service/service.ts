@@ -52,7 +52,8 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
     progress: ReleaseProgress,
   ): Promise<Outcome<{ readonly stage: Digest }>> {
     const { target, source: facts, inputs } = planned;
-    let digest = await ports.stages.verified(stage, facts);
+    const before = await ports.stages.verified(stage, facts);
+    let digest = before;
     if (digest === null) {
       progress({ step: 'source', text: `copying ${facts.commit} from ${facts.origin}` });
       await ports.stages.begin(target, stage, collector.busyStages());
@@ -65,7 +66,7 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
       const placed = await ports.inputs.place(input, stage, signal);
       if (!placed.ok) return placed;
     }
-    await ports.stages.mark(stage);
+    if (before === null) await ports.stages.mark(stage);
     return ok({ stage: digest });
   }
 
