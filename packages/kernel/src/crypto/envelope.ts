@@ -24,7 +24,13 @@ export interface Envelope {
   readonly payloadType: string;
   /** Base64 of the exact payload bytes. */
   readonly payload: string;
-  readonly signatures: readonly { readonly keyid: string /** Base64. */; readonly sig: string }[];
+  readonly signatures: readonly Signature[];
+}
+
+interface Signature {
+  readonly keyid: string;
+  /** Base64. */
+  readonly sig: string;
 }
 
 export interface SigningKey {
@@ -55,11 +61,20 @@ export function signEnvelope(
   };
 }
 
-/** True when `key` made one of the envelope's signatures. The key id in the envelope is a hint, never an authority. */
-export function signedBy(envelope: Envelope, key: { readonly publicKey: KeyObject }): boolean {
+/**
+ * True when `key` made one of the envelope's signatures. The key id in the envelope says which is tried first, and
+ * proves nothing: every one is tried before the answer is no.
+ */
+export function signedBy(
+  envelope: Envelope,
+  key: { readonly publicKey: KeyObject; readonly keyId?: string | undefined },
+): boolean {
   const encoded = preAuthEncoding(envelope.payloadType, Buffer.from(envelope.payload, 'base64'));
-  return envelope.signatures.some((signature) =>
-    verify(null, encoded, key.publicKey, Buffer.from(signature.sig, 'base64')),
+  const verifies = ({ sig }: Signature): boolean => verify(null, encoded, key.publicKey, Buffer.from(sig, 'base64'));
+  const isNamed = ({ keyid }: Signature): boolean => keyid === key.keyId;
+  return (
+    envelope.signatures.some((signature) => isNamed(signature) && verifies(signature)) ||
+    envelope.signatures.some((signature) => !isNamed(signature) && verifies(signature))
   );
 }
 

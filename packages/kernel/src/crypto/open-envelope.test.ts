@@ -61,6 +61,11 @@ test('every key must have signed, whatever the key ids say', () => {
   assert.equal(codeOf(lying), 'envelope-not-signed');
 });
 
+test('a key id that lies hides no signature', () => {
+  const swapped = both.map((key, index) => ({ ...key, keyId: both[1 - index]?.keyId ?? '' }));
+  assert.equal(codeOf(signEnvelope(note, swapped)), 'opened');
+});
+
 test('the issuer is the first key', () => {
   assert.equal(codeOf(signEnvelope(note, both), { keys: want.keys.toReversed() }), 'envelope-wrong-issuer');
 });
