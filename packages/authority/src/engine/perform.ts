@@ -1,8 +1,9 @@
 import { type Evidence, type Json, type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import type { Plan } from '@idunn/release';
+import type { Plan, StateContract } from '@idunn/release';
 import type { AnswerTo, Effect, EffectKind, EffectOf } from '../decisions/effects.ts';
 import type { ChannelPort } from '../ports/channel-port.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
+import type { LeasePort, LeaseRows } from '../ports/lease-port.ts';
 import type { Library } from './library.ts';
 
 /** Lines of a dead candidate's log that come with its refusal (F7). */
@@ -228,22 +229,25 @@ async function lease(
   }
 }
 
-/** The row is made durable first; then lease and route are each read by themselves (I3). */
+/** The row is made durable and then read; the route is read by itself meanwhile (I3). */
 async function confirm(context: Performing, effect: EffectOf<'confirm'>): Promise<Outcome<AnswerTo<'confirm'>>> {
-  const { lease: port, route: router } = context.ports;
   const { state, route } = await planOf(context, effect);
-  let rows: AnswerTo<'confirm'>['rows'] = null;
-  if (state !== null) {
-    const durable = await port.sync(state);
-    if (!durable.ok) return durable;
-    const read = await port.read(state);
-    if (read.kind !== 'seen') return refused(refusal('lease-row-unreadable', whyNot(read)));
-    rows = read.value;
-  }
-  if (route === null) return ok({ rows, route: null, report: null });
-  const [read, report] = await Promise.all([router.read(route.name), router.switchReport(route.name)]);
-  if (read.kind !== 'seen') return refused(refusal('route-unreadable', whyNot(read)));
-  return ok({ rows, route: read.value, report: report.kind === 'seen' ? report.value : null });
+  const { lease: port, route: router } = context.ports;
+  const [rows, served, report] = await Promise.all([
+    state === null ? ok(null) : durableRows(port, state),
+    route === null ? null : router.read(route.name),
+    route === null ? null : router.switchReport(route.name),
+  ]);
+  if (!rows.ok) return rows;
+  if (served !== null && served.kind !== 'seen') return refused(refusal('route-unreadable', whyNot(served)));
+  return ok({ rows: rows.value, route: served?.value ?? null, report: report?.kind === 'seen' ? report.value : null });
+}
+
+async function durableRows(port: LeasePort, state: StateContract): Promise<Outcome<LeaseRows>> {
+  const durable = await port.sync(state);
+  if (!durable.ok) return durable;
+  const read = await port.read(state);
+  return read.kind === 'seen' ? ok(read.value) : refused(refusal('lease-row-unreadable', whyNot(read)));
 }
 
 async function autopsy(

@@ -134,10 +134,13 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       return answer.ok ? ok('published') : answer;
     },
     async observe(route, path) {
-      const state = evidence(await link.call('read', { route }, ANSWER_MS));
-      if (state.kind !== 'seen') return state;
       const nonce = ids.fresh('observe');
-      const registered = await link.call('expect-observation', { route, nonce }, ANSWER_MS);
+      const [read, registered] = await Promise.all([
+        link.call('read', { route }, ANSWER_MS),
+        link.call('expect-observation', { route, nonce }, ANSWER_MS),
+      ]);
+      const state = evidence(read);
+      if (state.kind !== 'seen') return state;
       if (registered.kind !== 'value') return unknown(because(registered));
       const glimpse = await requestThroughRoute(state.value.listen, path, nonce, OBSERVE_MS, timers);
       const taken = evidence(await link.call('take-observation', { nonce }, ANSWER_MS));
