@@ -97,6 +97,21 @@ test('the intent names the highest epoch of record, claim and row, plus one, and
   assert.equal(behind.state.passage.move?.to.epoch, 91);
 });
 
+test('what does not need one another is asked for side by side: first what stands, then what is proven by it', () => {
+  const asked = (answers: DeployEvidence['answers'], e: Partial<DeployEvidence> = {}): readonly string[] => {
+    const decision = step({ ...e, answers });
+    if (decision.kind !== 'act') return [decision.kind];
+    return [decision.effect, ...(decision.beside ?? [])].map(({ kind }) => kind);
+  };
+  assert.deepEqual(asked({}), ['stage-route', 'open-channel', 'write-nonce', 'open-channel']);
+  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !/^(echo|write-claim)/.test(key)));
+  assert.deepEqual(asked(standing), ['echo', 'echo', 'write-claim']);
+  assert.deepEqual(asked(standing, { freeze: seen(freeze) }), ['persist'], 'I8: no claim is written under a freeze');
+  const { [`open-channel ${CANDIDATE.id}`]: _, ...half } = standing;
+  const still = step({ answers: half, running: [`open-channel ${CANDIDATE.id}`] });
+  assert.ok(still.kind === 'wait' && /the candidate’s lease connection/.test(still.what));
+});
+
 test('I8: a freeze holds before the intent and stops the clock; what was read is kept', () => {
   const held = step({ freeze: seen(freeze) });
   assert.ok(held.kind === 'persist' && held.state.phase === 'warming');

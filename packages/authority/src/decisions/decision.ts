@@ -42,6 +42,8 @@ export interface Persist {
 export interface Act {
   readonly kind: 'act';
   readonly effect: Effect;
+  /** Effects that need not wait for it, nor it for them. */
+  readonly beside?: readonly Effect[];
 }
 
 /** A wait names what it waits on and what ends it; there is no silent one (F2). */
@@ -108,7 +110,7 @@ export function attempt<K extends EffectKind>(
   options: Attempt,
   then: (value: AnswerTo<K>) => Decision,
 ): Decision {
-  if (e.running === effectKey(effect as Effect)) {
+  if (e.running.includes(effectKey(effect as Effect))) {
     return wait(options.what, 'it ends by itself', { untilMs: options.untilMs });
   }
   const answered = answerTo(e, effect);
@@ -135,4 +137,30 @@ export function tolerate<K extends EffectKind>(
   if (answered?.outcome.ok === false && answered.attempts >= (options.attempts ?? TOLERATED_ATTEMPTS))
     return then(null);
   return attempt(e, effect, { what: options.what, untilMs: null, failed: () => then(null) }, then);
+}
+
+/** One of several things to do; it calls `ended` when it is done. */
+export type Strand = (ended: () => Decision) => Decision;
+
+/**
+ * Strands that need not wait for one another: what they ask for is done side by side, and `then` follows when every one
+ * has ended. A strand that changes the state, such as by giving up, goes before all others.
+ */
+export function together(strands: readonly Strand[], then: () => Decision): Decision {
+  const over = wait('nothing', 'nothing');
+  const open = strands.map((strand) => strand(() => over)).filter((decision) => decision !== over);
+  const changing = open.find((decision) => decision.kind === 'persist');
+  if (changing !== undefined) return changing;
+  const [effect, ...beside] = open.flatMap((decision) =>
+    decision.kind === 'act' ? [decision.effect, ...(decision.beside ?? [])] : [],
+  );
+  if (effect !== undefined) return beside.length === 0 ? act(effect) : { kind: 'act', effect, beside };
+  const waits = open.filter((decision) => decision.kind === 'wait');
+  const [first] = waits;
+  return first === undefined ? then() : { ...first, wakeAtMs: earliest(waits.map(({ wakeAtMs }) => wakeAtMs)) };
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((atMs) => atMs !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

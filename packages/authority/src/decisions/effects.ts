@@ -89,8 +89,9 @@ export interface Answered {
   readonly attempts: number;
 }
 
-/** Work of minutes: a deadline or a cancel may end it while it runs. */
-export const isLong = (kind: EffectKind): boolean => kind === 'plan' || kind === 'materialize' || kind === 'seal';
+/** Decisions go on while it runs: work of minutes, or a program that does not listen yet. Each leaves no trace. */
+export const isLong = (kind: EffectKind): boolean =>
+  kind === 'plan' || kind === 'materialize' || kind === 'seal' || kind === 'open-channel';
 
 /** Names the exact effect, so that the answer to another activation or epoch is never taken for this one's (I5). */
 export function effectKey(effect: Effect): string {

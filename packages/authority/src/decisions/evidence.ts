@@ -38,8 +38,8 @@ export interface DeployEvidence {
   readonly incarnations: Readonly<Record<string, { readonly expected: Expected; readonly release: SealedRelease }>>;
   readonly answers: Readonly<Record<string, Answered>>;
   readonly marks: Marks;
-  /** Key of the effect that still runs. */
-  readonly running: string | null;
+  /** Keys of the effects that still run. */
+  readonly running: readonly string[];
   readonly slots: Readonly<Record<string, Slot>>;
   readonly freeze: Evidence<Freeze>;
   /** The observer's target admitted and its link not known to be down. */

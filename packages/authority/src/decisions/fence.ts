@@ -1,6 +1,6 @@
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
-import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
+import { act, attempt, type Decision, retryDelayMs, together, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
 import type { PassageFrame } from './passage-frame.ts';
@@ -12,10 +12,15 @@ export function decideFence(f: PassageFrame): Decision {
   const { move } = passage;
   const holder = move.from.activation;
   if (holder === null) return swap(f, move);
-  return holdRoute(f, () => relinquish(f, move, holder, () => prove(f, move, holder)));
+  return together([(ended) => holdRoute(f, ended), (ended) => relinquish(f, move, holder, ended)], () =>
+    prove(f, move, holder),
+  );
 }
 
-/** New requests wait in the router while the lease moves; a router that cannot hold costs 503s, not safety. */
+/**
+ * New requests wait in the router while the lease moves. One that was on its way before is rejected before effect, and
+ * the router sends it again; a router that cannot hold costs 503s, not safety.
+ */
 function holdRoute({ e, plan }: PassageFrame, then: () => Decision): Decision {
   if (plan.route === null) return then();
   const effect = { kind: 'hold-route', route: plan.route.name, termMs: plan.route.holdMs } as const;

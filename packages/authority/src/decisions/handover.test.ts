@@ -41,7 +41,8 @@ const dead = { found: absent, process: absent, presence: absent, word: absent };
 const oldAlive = alive(launchOf(OLD, 'act-old', 11));
 
 test('the handover is polite first: hold, relinquish, then one move of the row', () => {
-  assert.equal(effectOf({}), 'hold-route');
+  const begun = step({});
+  assert.deepEqual(begun.kind === 'act' && [begun.effect, ...(begun.beside ?? [])], [hold, relinquish]);
   assert.equal(effectOf({ answers: answered([hold, 'held']) }), 'relinquish');
   const moved = step({ answers: polite });
   assert.deepEqual(moved.kind === 'act' && moved.effect.kind === 'swap' ? moved.effect.move : null, {

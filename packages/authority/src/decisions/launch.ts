@@ -4,7 +4,8 @@ import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
-import { attempt, type Decision, tolerate, wait } from './decision.ts';
+import { act, attempt, type Decision, type Strand, together, tolerate, wait } from './decision.ts';
+import { effectKey } from './effects.ts';
 import { answerTo, type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { judgeWord } from './judge-word.ts';
@@ -52,18 +53,21 @@ export function decideLaunch(e: DeployEvidence, subject: Subject, launch: Launch
   }
 }
 
-/** The rows exist before the program can open its stores; the id was durable before the credential is minted (I6). */
+/**
+ * The rows exist before the program is started and can open its stores; the id was durable before the credential is
+ * minted (I6).
+ */
 function mint(e: DeployEvidence, subject: Subject, launch: Launch, frame: LaunchFrame): Decision {
-  const plan = planOf(e, subject.plan);
-  const minting = (): Decision =>
-    attempt(
-      e,
-      { kind: 'mint', subject, activation: launch.id },
-      { what: 'the activation and its credential', ...frame },
-      (document) => frame.advance({ step: 'minted', id: launch.id, document }),
-    );
-  if (plan.state === null) return minting();
-  return attempt(e, { kind: 'prepare-lease', plan: subject.plan }, { what: 'the lease rows', ...frame }, minting);
+  const effect = { kind: 'mint', subject, activation: launch.id } as const;
+  const minting: Strand = (ended) => attempt(e, effect, { what: 'the activation and its credential', ...frame }, ended);
+  const rows: Strand = (ended) =>
+    attempt(e, { kind: 'prepare-lease', plan: subject.plan }, { what: 'the lease rows', ...frame }, ended);
+  const strands = planOf(e, subject.plan).state === null ? [minting] : [rows, minting];
+  return together(strands, () =>
+    attempt(e, effect, { what: 'the activation and its credential', ...frame }, (document) =>
+      frame.advance({ step: 'minted', id: launch.id, document }),
+    ),
+  );
 }
 
 function start(
@@ -124,12 +128,25 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
     case 'active':
       return frame.warm(launch);
     case 'silent':
-      return wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
-        untilMs: frame.untilMs,
-        // No event tells that a program has replaced itself.
-        wakeAtMs: Math.min(e.now.monotonicMs + LOOK_AGAIN_MS, frame.untilMs ?? Number.POSITIVE_INFINITY),
-      });
+      return (
+        meetEarly(e, subject, launch) ??
+        wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
+          untilMs: frame.untilMs,
+          // No event tells that a program has replaced itself.
+          wakeAtMs: Math.min(e.now.monotonicMs + LOOK_AGAIN_MS, frame.untilMs ?? Number.POSITIVE_INFINITY),
+        })
+      );
   }
+}
+
+/**
+ * The lease connection is opened while the program still starts, once; who needs it opens it again. Decisions go on
+ * meanwhile, and it grants nothing.
+ */
+function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running): Decision | null {
+  const effect = { kind: 'open-channel', handle } as const;
+  const begun = answerTo(e, effect) !== undefined || e.running.includes(effectKey(effect));
+  return begun || planOf(e, subject.plan).state === null ? null : act(effect);
 }
 
 export const exited = (id: string): Refusal =>

@@ -5,7 +5,7 @@ import { DRAINING_LIMIT } from '../records/target.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
-import { attempt, type Decision, enter, tolerate, wait } from './decision.ts';
+import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
 import { echo, nonceAtHand } from './echo.ts';
 import { type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
@@ -47,7 +47,8 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const judged = judgeWord(e, plan, launch.id, { granted: null });
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
-  return stageRoute(at, () => (plan.state === null ? intend(at, null) : prepareState(at)));
+  if (plan.state !== null) return prepareState(at);
+  return stageRoute(at, () => intend(at, null));
 }
 
 /** What held the handover up, where it has a remedy of its own. */
@@ -70,8 +71,9 @@ function stageRoute(at: Warming, then: () => Decision): Decision {
 interface Lease {
   readonly row: Standing;
   readonly epoch: number;
-  readonly echoed: readonly string[];
   readonly takenOver: boolean;
+  /** The holder that lives and could read the nonce back; `null` when the row names nobody who does. */
+  readonly holder: Body | null;
 }
 
 function prepareState(at: Warming): Decision {
@@ -94,9 +96,9 @@ function prepareState(at: Warming): Decision {
   const stranger = strangerHolds(at, row, claim.takenOver);
   if (stranger !== null) return stranger;
   const epoch = Math.max(row.epoch, claim.highestEpoch, e.target.highestEpoch) + 1;
-  return openChannels(at, row, () =>
-    echoes(at, row, (echoed) => intend(at, { row, epoch, echoed, takenOver: claim.takenOver })),
-  );
+  const named = incumbentsOf(e).find(({ document }) => document.activation === row.activation) ?? null;
+  const holder = named === null || slotOf(e, named.document.activation).process.kind === 'absent' ? null : named;
+  return prepare(at, holder, () => intend(at, { row, epoch, takenOver: claim.takenOver, holder }));
 }
 
 /** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
@@ -109,45 +111,49 @@ function strangerHolds(at: Warming, row: Standing, takenOver: boolean): Decision
   return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`);
 }
 
-/** The lease connections of both sides; only the candidate's must stand. */
-function openChannels(at: Warming, row: Standing, then: () => Decision): Decision {
+/** What can be had before the freeze is read: the staged route, both lease connections, and the nonce beside the rows. */
+function prepare(at: Warming, holder: Body | null, then: () => Decision): Decision {
   const { e, launch } = at;
-  const opened = (): Decision => {
-    const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
-    if (incumbent === undefined || slotOf(e, incumbent.document.activation).process.kind === 'absent') return then();
-    return tolerate(
-      e,
-      { kind: 'open-channel', handle: incumbent.handle },
-      { what: 'the incumbent’s lease connection', attempts: 3 },
-      then,
-    );
-  };
-  return attempt(
-    e,
-    { kind: 'open-channel', handle: launch.handle },
-    { what: 'the candidate’s lease connection', ...at },
-    opened,
-  );
+  const plan = at.state.subject.plan;
+  const candidate = { kind: 'open-channel', handle: launch.handle } as const;
+  const nonce = { kind: 'write-nonce', plan, nonce: nonceAtHand(e) } as const;
+  const strands: Strand[] = [
+    (ended) => stageRoute(at, ended),
+    (ended) => attempt(e, candidate, { what: 'the candidate’s lease connection', ...at }, ended),
+    (ended) => attempt(e, nonce, { what: 'the nonce beside the lease rows', ...at }, ended),
+  ];
+  if (holder !== null) {
+    const incumbent = { kind: 'open-channel', handle: holder.handle } as const;
+    // Only the candidate's must stand.
+    strands.push((ended) => tolerate(e, incumbent, { what: 'the incumbent’s lease connection', attempts: 3 }, ended));
+  }
+  return together(strands, then);
 }
 
-/** Both sides read a nonce back through their own connections: the proof that they write to the database we fence. */
-function echoes(at: Warming, row: Standing, then: (echoed: readonly string[]) => Decision): Decision {
-  const { e, state, launch } = at;
-  const plan = state.subject.plan;
-  return attempt(
-    e,
-    { kind: 'write-nonce', plan, nonce: nonceAtHand(e) },
-    { what: 'the nonce beside the lease rows', ...at },
-    () =>
-      echo(e, plan, launch.id, (candidate) => {
-        const mine = candidate ? [launch.id] : [];
-        const incumbent = incumbentsOf(e).find(({ document }) => document.activation === row.activation);
-        if (incumbent === undefined) return then(mine);
-        const id = incumbent.document.activation;
-        if (slotOf(e, id).process.kind === 'absent') return then(mine);
-        return echo(e, plan, id, (theirs) => then(theirs ? [...mine, id] : mine));
-      }),
+/**
+ * Both sides read the nonce back through their own connections: the proof that they write to the database we fence. The
+ * claim is written meanwhile.
+ */
+function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly string[]) => Decision): Decision {
+  const { e, state, plan, launch } = at;
+  const echoed: string[] = [];
+  const asked = lease.holder === null ? [launch.id] : [launch.id, lease.holder.document.activation];
+  const strands = asked.map(
+    (id): Strand =>
+      (ended) =>
+        echo(e, state.subject.plan, id, (heard) => {
+          if (heard) echoed.push(id);
+          return ended();
+        }),
   );
+  if (plan.state !== null) {
+    const { fleet, target, state: contract } = plan;
+    const { stateId } = contract;
+    const claim = { schema: 'idunn.owner-claim/v1', fleet, target, stateId, highestEpoch: lease.epoch } as const;
+    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
+    strands.push((ended) => attempt(e, effect, { what: 'the owner claim beside the state', ...at }, ended));
+  }
+  return together(strands, () => then(echoed));
 }
 
 /** Freeze, claim, take and intent: one compare-and-swap, after which the lease row says where the handover stands. */
@@ -158,7 +164,7 @@ function intend(at: Warming, lease: Lease | null): Decision {
   }
   if (e.target.takenBy !== null && e.target.takenBy !== tx.id)
     return lookAgain(at, `${e.target.takenBy}, which owns the target`);
-  const passage: Passage = {
+  const passage = (echoed: readonly string[]): Passage => ({
     direction: 'forward',
     requestId: e.fresh.request,
     successor: { subject: state.subject, launch },
@@ -167,32 +173,23 @@ function intend(at: Warming, lease: Lease | null): Decision {
     predecessors: incumbentsOf(e),
     move: lease === null ? null : { from: lease.row, to: { epoch: lease.epoch, activation: launch.id } },
     origin: lease?.row ?? null,
-    echoed: lease?.echoed ?? [],
-  };
+    echoed,
+  });
   return readFreeze(tx, e, 'warming', (read) => {
-    const intent = enter(
-      { phase: 'incumbent-fenced', passage, stuck: null },
-      {
-        entered: [
-          plan.state === null ? { phase: 'incumbent-fenced', note: 'not-applicable' } : { phase: 'incumbent-fenced' },
-        ],
-        ...read,
-        clock: 'restart',
-        target: { takenBy: tx.id, highestEpoch: lease?.epoch ?? e.target.highestEpoch },
-        ...(lease?.takenOver === true ? { extra: [{ kind: 'takeover' as const, id: tx.target, value: null }] } : {}),
-      },
-    );
-    if (lease === null || plan.state === null) return intent;
-    const { fleet, target, state: contract } = plan;
-    const claim = {
-      schema: 'idunn.owner-claim/v1',
-      fleet,
-      target,
-      stateId: contract.stateId,
-      highestEpoch: lease.epoch,
-    } as const;
-    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
-    return attempt(e, effect, { what: 'the owner claim beside the state', ...at }, () => intent);
+    const intent = (echoed: readonly string[]): Decision =>
+      enter(
+        { phase: 'incumbent-fenced', passage: passage(echoed), stuck: null },
+        {
+          entered: [
+            plan.state === null ? { phase: 'incumbent-fenced', note: 'not-applicable' } : { phase: 'incumbent-fenced' },
+          ],
+          ...read,
+          clock: 'restart',
+          target: { takenBy: tx.id, highestEpoch: lease?.epoch ?? e.target.highestEpoch },
+          ...(lease?.takenOver === true ? { extra: [{ kind: 'takeover' as const, id: tx.target, value: null }] } : {}),
+        },
+      );
+    return lease === null ? intent([]) : echoesAndClaim(at, lease, intent);
   });
 }
 

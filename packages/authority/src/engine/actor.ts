@@ -106,10 +106,7 @@ export class TargetActor {
   }
 
   abortAll(): void {
-    for (const lane of this.lanes.values()) {
-      lane.running?.abort.abort();
-      lane.clearTimer();
-    }
+    for (const lane of this.lanes.values()) lane.abort();
   }
 
   raise(code: Code, detail: string): void {
@@ -166,9 +163,7 @@ export class TargetActor {
   }
 
   #drop(id: string): void {
-    const lane = this.lanes.get(id);
-    lane?.clearTimer();
-    lane?.running?.abort.abort();
+    this.lanes.get(id)?.abort();
     this.lanes.delete(id);
   }
 
@@ -180,7 +175,7 @@ export class TargetActor {
   }
 
   async #turn(lane: Lane): Promise<void> {
-    if (lane.tx.ended || (lane.running !== null && !lane.running.long)) return;
+    if (lane.tx.ended || lane.busy) return;
     const evidence = await this.#evidence(lane);
     if (this.#core.stopped || this.#stale || evidence === null) return this.#again();
     const decision = this.#core.decide(lane.tx, evidence);
@@ -218,7 +213,7 @@ export class TargetActor {
       incarnations: shelf.incarnations,
       answers: Object.fromEntries(lane.answers),
       marks: lane.marks(Object.fromEntries(this.#firstWrites)),
-      running: lane.running?.key ?? null,
+      running: [...lane.running.keys()],
       slots: words(context, lane, target, readings),
     };
   }
@@ -278,10 +273,7 @@ export class TargetActor {
     lane.generation = result.generations[0] ?? lane.generation;
     this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
     this.#setWait(lane, null, now);
-    if (lane.running?.long === true && before.state.phase !== applied.tx.state.phase) {
-      lane.running.abort.abort();
-      lane.running = null;
-    }
+    if (before.state.phase !== applied.tx.state.phase) lane.abandonLong();
     this.#tell(lane, before, decision, now);
     if (applied.tx.ended) this.#drop(lane.tx.id);
     if (decision.leaves !== undefined) {
@@ -305,13 +297,16 @@ export class TargetActor {
     if (decision.target?.admitted !== undefined) this.incidents.delete('admitted-process-lost');
   }
 
-  #act(lane: Lane, { effect }: Act): void {
-    const key = effectKey(effect);
-    const abort = new AbortController();
-    lane.running = { key, long: isLong(effect.kind), abort };
-    const attempts = (lane.answers.get(key)?.attempts ?? 0) + 1;
-    void this.#perform(lane, effect, key, abort, attempts);
-    if (isLong(effect.kind)) this.#again();
+  #act(lane: Lane, { effect, beside = [] }: Act): void {
+    for (const each of [effect, ...beside]) {
+      const key = effectKey(each);
+      if (lane.running.has(key)) continue;
+      const abort = new AbortController();
+      lane.running.set(key, { long: isLong(each.kind), abort });
+      const attempts = (lane.answers.get(key)?.attempts ?? 0) + 1;
+      void this.#perform(lane, each, key, abort, attempts);
+    }
+    if (!lane.busy) this.#again();
   }
 
   async #perform(lane: Lane, effect: Effect, key: string, abort: AbortController, attempts: number): Promise<void> {
@@ -327,8 +322,8 @@ export class TargetActor {
       takenPorts: this.#core.takenPorts,
     };
     const outcome = await this.#core.building(effect.kind, () => perform(context, effect));
-    if (this.#core.stopped || lane.running?.key !== key || lane.running.abort !== abort) return;
-    lane.running = null;
+    if (this.#core.stopped || lane.running.get(key)?.abort !== abort) return;
+    lane.running.delete(key);
     lane.remember(key, { effect, outcome, atMs: ports.clock.monotonicMs(), attempts });
     if (changesTheWorld(effect, { outcome })) lane.doubt();
     else if (effect.kind === 'swap') moveInReadings(lane, effect);

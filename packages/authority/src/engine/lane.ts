@@ -18,7 +18,8 @@ export class Lane {
   generation: number;
   readonly answers = new Map<string, Answered>();
   readonly reached: Record<string, number> = {};
-  running: { readonly key: string; readonly long: boolean; readonly abort: AbortController } | null = null;
+  /** What is being done, by the keys of the effects. */
+  readonly running = new Map<string, { readonly long: boolean; readonly abort: AbortController }>();
   readings: Readings | null = null;
   readAtMs = 0;
   waiting: { readonly wait: Wait; readonly since: Moment } | null = null;
@@ -51,6 +52,25 @@ export class Lane {
   /** Something may have changed that is not read every time. */
   doubt(): void {
     this.readings = null;
+  }
+
+  /** Something is being done that no decision may overtake. */
+  get busy(): boolean {
+    return [...this.running.values()].some(({ long }) => !long);
+  }
+
+  /** Gives up what decisions may overtake; what comes of it is not listened to. */
+  abandonLong(): void {
+    for (const [key, { long, abort }] of this.running) {
+      if (!long) continue;
+      abort.abort();
+      this.running.delete(key);
+    }
+  }
+
+  abort(): void {
+    for (const { abort } of this.running.values()) abort.abort();
+    this.clearTimer();
   }
 
   marks(firstWrites: Marks['firstWrites']): Marks {

@@ -247,7 +247,7 @@ export const evidence = (more: Partial<DeployEvidence> = {}): DeployEvidence => 
   incarnations: { [OLD.subject.incarnation]: OLD, [NEW.subject.incarnation]: NEW },
   answers: {},
   marks: { reached: {}, firstWrites: {} },
-  running: null,
+  running: [],
   slots: {
     'act-old': alive(launchOf(OLD, 'act-old', 11)),
     'act-new': alive(CANDIDATE, { word: seen(word(NEW, 'act-new')) }),
