@@ -20,7 +20,7 @@ import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel
 import { createLocalReleaseService, type ReleasePort, releaseDirectory, stagesDirectory } from '@idunn/release';
 import type { FleetReading } from './fleet/fleet-source.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
-import { assembleObserver, OBSERVER_ENTRY } from './observer/installed-program.ts';
+import { assembleObserver } from './observer/installed-program.ts';
 
 /** Everything outside that the daemon drives. */
 export interface Drivers {
@@ -68,8 +68,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     installed: [
       {
         target: OBSERVER_TARGET,
-        directory: observerProgram.value,
-        entry: OBSERVER_ENTRY,
+        ...observerProgram.value,
         interpreter: process.execPath,
         args: ['--store', join(directories.state, 'observer'), '--sockets', sockets],
       },

@@ -49,12 +49,6 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'final',
   },
-  'helper-start-failed': {
-    reason: 'A program that the daemon needs beside it, the router or the observer, did not come up.',
-    remedy: 'Look at its log in the fleet’s log directory, then run idunn daemon again.',
-    blame: 'system',
-    retry: 'retryable',
-  },
   'key-rotation-unavailable': {
     reason: 'This version does not rotate keys.',
     remedy: 'Keep the key; if it leaked, bind the service as a new target, which has a new signer.',
