@@ -18,8 +18,17 @@ export async function adopt(core: EngineCore, actor: TargetActor): Promise<boole
   const bodies = [target.stranded, target.admitted].filter((body) => body !== null);
   const judged = await Promise.all(bodies.map((body) => adoptBody(core, actor, body)));
   const all = judged.every((one) => one);
-  if (!all) core.ports.timers.after(LOOK_AGAIN_MS, () => void adopt(core, actor).catch(() => undefined));
+  if (!all) core.ports.timers.after(LOOK_AGAIN_MS, () => void adoptAgain(core, actor));
   return all;
+}
+
+async function adoptAgain(core: EngineCore, actor: TargetActor): Promise<void> {
+  if (core.stopped) return;
+  try {
+    await adopt(core, actor);
+  } catch (fault) {
+    core.fault(fault, actor.target);
+  }
 }
 
 async function adoptBody({ ports }: EngineCore, actor: TargetActor, body: Body): Promise<boolean> {

@@ -42,14 +42,14 @@ export class BuildGate {
     }
   }
 
-  /** Collects unless a build is on its way; the next conclusion tries again. Failures are left to the next one. */
-  collectWhenIdle(mayCollect: () => Promise<boolean>, collect: () => Promise<void>): void {
-    if (this.#collecting !== null || this.#builds > 0) return;
+  /** Collects unless a build is on its way; the next conclusion tries again, also after a fault. */
+  collectWhenIdle(mayCollect: () => boolean, collect: () => Promise<void>, onFault: (fault: unknown) => void): void {
+    if (this.#collecting !== null || this.#builds > 0 || !mayCollect()) return;
     this.#collecting = (async () => {
       try {
-        if (await mayCollect()) await collect();
-      } catch {
-        // Nothing depends on it; what stays is collected after the next deployment.
+        await collect();
+      } catch (fault) {
+        onFault(fault);
       } finally {
         this.#collecting = null;
       }

@@ -62,8 +62,11 @@ export function createEngine(
       // The observer's admission is what its dependents wait for.
       if (target === options.observerTarget) for (const actor of actors.values()) actor.wake();
       if (stopped) return;
-      const idle = async (): Promise<boolean> => ![...actors.values()].some(builds);
-      gate.collectWhenIdle(idle, async () => ports.release.collect(await releasesToKeep(core)));
+      gate.collectWhenIdle(
+        () => ![...actors.values()].some(builds),
+        async () => ports.release.collect(await releasesToKeep(core)),
+        (fault) => core.fault(fault, target),
+      );
     },
   };
 

@@ -1,4 +1,5 @@
 import { StoreFault } from '@idunn/kernel';
+import { LostAnswer } from '../ports/life.ts';
 import { endings } from './endings.ts';
 import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
@@ -20,10 +21,14 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...ownFaults(judged),
 ];
 
-/** An exception in Idunn's own code is a defect, whatever became of the run; a store that says so is not. */
+/**
+ * An exception in Idunn's own code is a defect, whatever became of the run. A store that says so is none, nor is a
+ * collection whose answer was lost: it is told, and the next conclusion collects again.
+ */
 const ownFaults = ({ world, faults }: Judged): readonly Violation[] =>
   faults
     .filter((fault) => !(fault instanceof StoreFault))
+    .filter((fault) => !(fault instanceof LostAnswer && fault.effect === 'collect'))
     .map((fault) => ({
       of: 'fault',
       atMs: world.time.nowMs,

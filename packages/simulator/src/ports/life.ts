@@ -37,7 +37,7 @@ export class Life {
       this.die(`after ${name}`);
       return silence();
     }
-    if (fate === 'lost') throw new Error(`the answer of ${name} was lost`);
+    if (fate === 'lost') throw new LostAnswer(name);
     return answer;
   }
 
@@ -51,6 +51,15 @@ export class Life {
   /** A callback into the engine. */
   deliver(work: () => void): void {
     if (this.alive) work();
+  }
+}
+
+/** An effect that happened and did not answer. */
+export class LostAnswer extends Error {
+  readonly effect: string;
+  constructor(effect: string) {
+    super(`the answer of ${effect} was lost`);
+    this.effect = effect;
   }
 }
 
