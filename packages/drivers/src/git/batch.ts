@@ -48,6 +48,15 @@ export class BatchReader {
     return Buffer.concat(parts);
   }
 
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      if (this.#rest.length === 0) this.#rest = await this.#next();
+      const taken = Math.min(left, this.#rest.length);
+      this.#rest = this.#rest.subarray(taken);
+      left -= taken;
+    }
+  }
+
   async #next(): Promise<Buffer> {
     const { done, value } = await this.#chunks.next();
     if (done === true) throw new EndedEarly();

@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import {
@@ -13,11 +14,13 @@ import {
 import { EndedEarly } from './batch.ts';
 import { copyBlobs, inCopyOrder } from './checkout.ts';
 import { transportOf } from './command.ts';
-import { inspectCommit, isAncestor, listTree } from './objects.ts';
+import { inspectCommit, isAncestor, listTree, RECIPE_LIMIT_BYTES, type Repository } from './objects.ts';
 import { Git, GitOutputTooLarge } from './process.ts';
+import type { Listing } from './tree.ts';
 
 const REFS_LIMIT_BYTES = 1_048_576;
-const RECIPE_LIMIT_BYTES = 262_144;
+/** A listing of more entries is not kept in memory from plan to stage. */
+const KEPT_ENTRIES_LIMIT = 10_000;
 /** Where the admitted ref is kept in the object cache. */
 const HEAD = 'refs/idunn/head';
 
@@ -35,6 +38,8 @@ export interface GitSourceOptions {
 /** A git repository as a source, read by plumbing alone: no work tree, no checkout, no filters. */
 export function createGitSource({ git: program, cache, stages, certificates }: GitSourceOptions): SourcePort {
   const git = new Git(program, certificates ?? null);
+  /** What was listed to plan is not listed again to stage: a tree never changes under its id. */
+  let lastListing: { readonly tree: string; readonly listing: Listing } | null = null;
   const directoryOf = (target: string): string => join(cache, `${target}.git`);
 
   /** What the origin says the ref is; asked before anything is fetched (F1). */
@@ -50,32 +55,10 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
     return refused(refusal('source-ref-missing', `${origin} has no ${ref}.`));
   }
 
-  /**
-   * Brings the ref's history into the cache; nothing is transferred when it is there already. Answers the ref's commit.
-   */
-  async function fetchHead(target: string, { origin, ref }: Origin, signal: AbortSignal): Promise<Outcome<string>> {
-    const head = await remoteHead({ origin, ref }, signal);
-    if (!head.ok) return head;
+  /** Brings the ref's history into the cache; nothing is transferred when it is there already. */
+  async function fetchHead(target: string, { origin, ref }: Origin, signal: AbortSignal): Promise<Outcome<'fetched'>> {
     const directory = directoryOf(target);
-    const known = await git.run(
-      { directory, words: ['rev-parse', '--verify', '--quiet', '--end-of-options', HEAD], signal },
-      256,
-    );
-    if (known.exit === 0 && known.stdout.toString('latin1').trim() === head.value) return head;
-    await mkdir(cache, { recursive: true, mode: 0o700 });
-    const format = head.value.length === 64 ? 'sha256' : 'sha1';
     const words = [
-      'init',
-      '--bare',
-      '--quiet',
-      '--template=',
-      `--object-format=${format}`,
-      '--end-of-options',
-      directory,
-    ];
-    const made = await git.run({ directory: null, words, signal }, 256);
-    if (made.exit !== 0) return unreachable(origin, made.stderr, signal);
-    const fetch = [
       'fetch',
       '--quiet',
       '--force',
@@ -87,41 +70,64 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
       origin,
       `+${ref}:${HEAD}`,
     ];
-    const fetched = await git.run(
-      { directory, transport: transportOf(origin), words: fetch, signal },
-      REFS_LIMIT_BYTES,
-    );
-    if (fetched.exit !== 0) return unreachable(origin, fetched.stderr, signal);
-    const now = await git.run({ directory, words: ['rev-parse', '--verify', '--end-of-options', HEAD], signal }, 256);
-    return now.exit === 0 ? ok(now.stdout.toString('latin1').trim()) : unreachable(origin, now.stderr, signal);
+    const fetch = () => git.run({ directory, transport: transportOf(origin), words, signal }, REFS_LIMIT_BYTES);
+    // An origin that was read before is asked once: what a fetch asks for first is the ref (F1).
+    if (existsSync(directory) && (await fetch()).exit === 0) return ok('fetched');
+    // Before the first fetch, and whenever one failed, the origin's own word says how it stands.
+    const head = await remoteHead({ origin, ref }, signal);
+    if (!head.ok) return head;
+    await mkdir(cache, { recursive: true, mode: 0o700 });
+    const format = head.value.length === 64 ? 'sha256' : 'sha1';
+    const init = [
+      'init',
+      '--bare',
+      '--quiet',
+      '--template=',
+      `--object-format=${format}`,
+      '--end-of-options',
+      directory,
+    ];
+    const made = await git.run({ directory: null, words: init, signal }, 256);
+    if (made.exit !== 0) return unreachable(origin, made.stderr, signal);
+    const fetched = await fetch();
+    return fetched.exit === 0 ? ok('fetched') : unreachable(origin, fetched.stderr, signal);
   }
 
   async function resolve(request: SourceRequest, signal: AbortSignal): Promise<Outcome<ResolvedSource>> {
     const { target, origin, ref, selection, minimumRevision, recipePath } = request;
-    const head = await fetchHead(target, request, signal);
-    if (!head.ok) return head;
+    const fetched = await fetchHead(target, request, signal);
+    if (!fetched.ok) return fetched;
     const repository = { git, directory: directoryOf(target), signal };
-    const wanted = request.commit ?? head.value;
-    const found = await inspectCommit(repository, { head: head.value, wanted, minimumRevision, recipePath });
+    const wanted = request.commit ?? HEAD;
+    const { tip, commit, tree, minimum, recipe } = await inspectCommit(repository, {
+      tip: HEAD,
+      wanted,
+      minimumRevision,
+      recipePath,
+    });
     if (signal.aborted) return withdrawn(origin);
-    const { tip, commit, tree, minimum, recipe } = found;
-    if (commit === null || tip === null || tree === null || !(await isAncestor(repository, commit.id, tip.id))) {
-      return signal.aborted
-        ? withdrawn(origin)
-        : refused(refusal('source-commit-missing', `${ref} of ${origin} does not contain the commit ${wanted}.`));
-    }
-    if (minimum === null || minimum.id !== minimumRevision || !(await isAncestor(repository, minimum.id, commit.id))) {
-      if (signal.aborted) return withdrawn(origin);
+    const missing = refusal(
+      'source-commit-missing',
+      `${ref} of ${origin} does not contain the commit ${request.commit ?? ref}.`,
+    );
+    if (tip === null || commit === null || tree === null) return refused(missing);
+    const [contained, descends, listed] = await Promise.all([
+      isAncestor(repository, commit.id, tip.id),
+      minimum?.id === minimumRevision && isAncestor(repository, minimum.id, commit.id),
+      listTree(repository, tree.id),
+    ]);
+    if (signal.aborted) return withdrawn(origin);
+    if (!contained) return refused(missing);
+    if (!descends) {
       const reason = `The commit ${commit.id} of ${ref} does not descend from the minimum revision ${minimumRevision}.`;
       return refused(refusal('minimum-revision-unproven', reason));
     }
-    const listed = await listTree(repository, tree.id);
     if (!listed.ok) return listed;
     const file = listed.value.entries.find(({ path }) => path === recipePath);
     if (recipe === null || file === undefined || file.mode === '120000' || file.id !== recipe.id) {
       return refused(refusal('recipe-missing', `The commit ${commit.id} has no file ${recipePath}.`));
     }
-    if (recipe.bytes > RECIPE_LIMIT_BYTES) {
+    if (recipe.content === null) {
       return refused(
         refusal('recipe-too-large', `${recipePath} of ${commit.id} is larger than ${RECIPE_LIMIT_BYTES} bytes.`),
       );
@@ -135,9 +141,7 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
         ),
       );
     }
-    const words = ['cat-file', 'blob', recipe.id];
-    const blob = await git.run({ directory: repository.directory, words, signal }, RECIPE_LIMIT_BYTES);
-    if (blob.exit !== 0) return unreachable(origin, blob.stderr, signal);
+    lastListing = listed.value.entries.length > KEPT_ENTRIES_LIMIT ? null : { tree: tree.id, listing: listed.value };
     const facts: SourceFacts = {
       origin,
       ref,
@@ -147,36 +151,44 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
       tree: tree.id,
       recipePath,
       recipeBlob: recipe.id,
-      recipeDigest: digestBytes(blob.stdout),
+      recipeDigest: digestBytes(recipe.content),
       gitlinks: [],
       minimumRevision,
     };
-    return ok({ facts, recipe: blob.stdout.toString('base64') });
+    return ok({ facts, recipe: recipe.content.toString('base64') });
   }
 
-  async function stage(target: string, facts: SourceFacts, stageName: string, signal: AbortSignal) {
-    const repository = { git, directory: directoryOf(target), signal };
-    let listed = await listTree(repository, facts.tree);
-    if (!listed.ok && listed.refusal.code === 'source-unreachable' && !signal.aborted) {
-      // The cache can be thrown away at any time; what the plan froze is fetched again.
-      const head = await fetchHead(target, facts, signal);
-      if (!head.ok) return head;
-      listed = await listTree(repository, facts.tree);
-    }
-    if (!listed.ok) return listed;
-    const { tree } = stagePaths(stages, stageName);
-    const ordered = inCopyOrder(listed.value.entries);
-    let copied: Outcome<'copied'> = withdrawn(facts.origin);
-    const input = ordered.map(({ id }) => `${id}\n`);
+  /** Copies a tree out of the cache; refused with `source-unreachable` when the cache does not hold all of it. */
+  async function copyTree(repository: Repository, { origin, tree: id }: SourceFacts, tree: string) {
+    const known = lastListing?.tree === id ? ok(lastListing.listing) : await listTree(repository, id);
+    if (!known.ok) return known;
+    const ordered = inCopyOrder(known.value.entries);
+    let copied: Outcome<'copied'> = withdrawn(origin);
+    const input = ordered.map((entry) => `${entry.id}\n`);
+    const { directory, signal } = repository;
     const { exit, stderr } = await git.stream(
-      { directory: repository.directory, words: ['cat-file', '--batch'], input, signal },
+      { directory, words: ['cat-file', '--batch'], input, signal },
       async (stdout) => {
         copied = await copyBlobs(stdout, ordered, tree);
       },
     );
-    if (signal.aborted) return withdrawn(facts.origin);
+    if (signal.aborted) return withdrawn(origin);
+    return copied.ok && exit !== 0 ? unreachable(origin, stderr, signal) : copied;
+  }
+
+  async function stage(target: string, facts: SourceFacts, stageName: string, signal: AbortSignal) {
+    const repository = { git, directory: directoryOf(target), signal };
+    const { tree } = stagePaths(stages, stageName);
+    const copy = () => asOutcome(facts.origin, () => copyTree(repository, facts, tree));
+    let copied = await copy();
+    if (!copied.ok && copied.refusal.code === 'source-unreachable' && (await readdir(tree)).length === 0) {
+      // The cache can be thrown away at any time; what the plan froze is fetched again.
+      lastListing = null;
+      const fetched = await fetchHead(target, facts, signal);
+      if (!fetched.ok) return fetched;
+      copied = await copy();
+    }
     if (!copied.ok) return copied;
-    if (exit !== 0) return unreachable(facts.origin, stderr, signal);
     // I2: what counts is what is on disk, not what was meant to be written.
     const onDisk = await treeIdOf(tree, facts.objectFormat);
     if (onDisk === facts.tree) return ok(verifiedTreeDigest(facts));

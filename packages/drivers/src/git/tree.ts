@@ -17,13 +17,17 @@ export interface Gitlink {
   readonly commit: string;
 }
 
+/** All that a tree holds, in its own order. */
+export interface Listing {
+  readonly entries: readonly TreeEntry[];
+  readonly gitlinks: readonly Gitlink[];
+}
+
 /**
  * Reads `ls-tree -r -l -z --full-tree`: `MODE TYPE ID SIZE TAB PATH NUL`. Refused as a whole when a single path could
  * not be written below a stage.
  */
-export function parseTree(
-  output: Buffer,
-): Outcome<{ readonly entries: readonly TreeEntry[]; readonly gitlinks: readonly Gitlink[] }> {
+export function parseTree(output: Buffer): Outcome<Listing> {
   const entries: TreeEntry[] = [];
   const gitlinks: Gitlink[] = [];
   let total = 0;
