@@ -21,6 +21,7 @@ export function exitOfOutcome(outcome: OutcomeNameAnswer): number {
   switch (outcome) {
     case 'admitted':
     case 'unchanged':
+    case 'done':
       return EXIT.done;
     case 'rejected':
       return EXIT.refused;

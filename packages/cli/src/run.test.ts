@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { engineEvent } from '@idunn/client/schemas';
+import { engineEvent, outcomeName } from '@idunn/client/schemas';
 import { run } from './run.ts';
 import { refuseWith, stage, stream } from './testing/stage.ts';
 
@@ -128,6 +128,7 @@ test('F18: every outcome has its own exit code', async (t) => {
   const codes = {
     admitted: 0,
     unchanged: 0,
+    done: 0,
     rejected: 3,
     aborted: 5,
     cancelled: 5,
@@ -254,6 +255,18 @@ test('takeover needs the owner typed out when nobody can be asked', async (t) =>
     target: 'ghostlight',
     confirm: 'old/ghostlight',
   });
+});
+
+test('every outcome ends in a sentence of its own', async (t) => {
+  const sentences = new Set<string>();
+  for (const name of outcomeName.options) {
+    const { environment, out } = await stage(t, deploying(outcome({ outcome: name })));
+    await run(environment(['takeover', 'ghostlight', '--confirm', 'old/ghostlight']));
+    const last = out.join('').trimEnd().split('\n').at(-1) ?? '';
+    assert.match(last, new RegExp(`${name}: .*ghostlight`));
+    sentences.add(last);
+  }
+  assert.equal(sentences.size, outcomeName.options.length);
 });
 
 test('no daemon is a failure with the command that helps, in JSON too', async (t) => {

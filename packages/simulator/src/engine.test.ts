@@ -129,12 +129,14 @@ test('I8: a freeze holds before Expected is published, names who holds it, and i
   assert.equal(result.outcome, 'admitted');
   assert.ok(result.durationMs > 60_000 && result.ownMs < 1_000, JSON.stringify(result));
   const view = await simulation.ask((engine) => engine.transaction(taken.value.transaction));
+  assert.deepEqual([view?.actor, view?.tenant], ['ada', 'local']);
+  // The digest of each record that was read, and when what was read admitted the deployment.
   assert.deepEqual(
-    view?.freezes.map(({ phase, record }) => [phase, record === null]),
+    view?.freezes.map(({ phase, record, admittedAt }) => [phase, record !== null, admittedAt !== null]),
     [
-      ['sealed', false],
-      ['sealed', true],
-      ['warming', true],
+      ['sealed', true, false],
+      ['sealed', false, true],
+      ['warming', false, true],
     ],
   );
 });
@@ -222,7 +224,21 @@ test('dependents are built, and begin nothing that changes the graph before the 
   assert.equal((await simulation.resultOf(taken.value.transaction)).outcome, 'admitted');
 });
 
-test('I7: a candidate that fails leaves no trace on the incumbent, which never stops serving', async () => {
+test('F14: the route follows the incarnation: what was relaunched inside a handover is what it names', async () => {
+  const simulation = fleet();
+  await deploy(simulation, up('op-1', refOf('good', 1)));
+  assert.equal((await deploy(simulation, up('op-2', refOf('exits-once-after-grant', 2)))).result.outcome, 'admitted');
+  const now = await simulation.ask((engine) => engine.target('app'));
+  const process = simulation.world.processes.get(now?.admitted?.activation ?? '');
+  assert.equal(process?.alive, true);
+  const { endpoint } = process?.activation ?? {};
+  assert.deepEqual(
+    now?.route?.members.map(({ backend }) => backend),
+    [`${endpoint?.host}:${endpoint?.port}`],
+  );
+});
+
+test('I7, F16: a candidate that fails leaves no trace on the incumbent, which never stops serving', async () => {
   const simulation = fleet();
   await deploy(simulation, up('op-1', refOf('good', 1)));
   const before = await simulation.ask((engine) => engine.target('app'));
@@ -235,6 +251,7 @@ test('I7: a candidate that fails leaves no trace on the incumbent, which never s
     assert.deepEqual([after?.admitted, after?.lease, after?.route], [before?.admitted, before?.lease, before?.route]);
     assert.equal(after?.incarnations.length, 1);
     assert.equal([...simulation.world.projections.keys()].length, 1);
+    assert.equal([...simulation.world.processes.values()].filter(({ alive }) => alive).length, 1);
   }
 });
 

@@ -64,7 +64,12 @@ export interface TransactionView {
   readonly waitingOn: WaitNote | null;
   readonly incarnation: IncarnationKey | null;
   readonly revision: string | null;
-  readonly freezes: readonly { readonly phase: Phase; readonly record: string | null }[];
+  /** What was read before each irreversible step (I8); `admittedAt: null` held. ISO 8601. */
+  readonly freezes: readonly {
+    readonly phase: Phase;
+    readonly record: string | null;
+    readonly admittedAt: string | null;
+  }[];
   readonly result: TransactionResult | null;
 }
 

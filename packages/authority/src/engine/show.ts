@@ -67,7 +67,11 @@ export function transactionView(
     waitingOn: waiting === null ? null : noteOf(waiting, now),
     incarnation: incarnation ?? tx.result?.incarnation ?? null,
     revision: revision ?? tx.result?.revision ?? null,
-    freezes: tx.freezes.map(({ phase, record }) => ({ phase: phase as Phase, record })),
+    freezes: tx.freezes.map(({ phase, record, admittedAt }) => ({
+      phase: phase as Phase,
+      record,
+      admittedAt: admittedAt === null ? null : isoAt(admittedAt),
+    })),
     result: tx.result,
   };
 }

@@ -21,6 +21,8 @@ function headline(event: OutcomeEvent, style: Style): string {
       return `${good} ${target}${build} serves${named(event)} after ${took} (${measures(event)}).`;
     case 'unchanged':
       return `${good} ${target}${build} was admitted already${named(event)}; nothing was done.`;
+    case 'done':
+      return `${good} the state of ${target} is taken over; the next idunn up ${event.target} writes it.`;
     case 'rejected':
       return `${bad} ${target} was left as it is; nothing changed (${took}).`;
     case 'aborted':

@@ -38,6 +38,8 @@ export const waitNote = z.object({
 export const outcomeName = z.enum([
   'admitted',
   'unchanged',
+  /** A takeover was recorded. */
+  'done',
   'rejected',
   'aborted',
   'cancelled',

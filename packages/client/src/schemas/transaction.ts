@@ -31,8 +31,11 @@ export const transactionAnswer = z.object({
   waitingOn: waitNote.nullable(),
   incarnation: incarnationKey.nullable(),
   revision: z.string().nullable(),
-  /** The freeze record that was read at each freeze read; `record: null` when there was none (I8). */
-  freezes: z.array(z.object({ phase: z.string(), record: z.string().nullable() })),
+  /**
+   * What was read before each irreversible step (I8): the digest of the freeze record, `null` when there was none, and
+   * when it admitted, `null` when it held. Both are `null` for one that could not be read.
+   */
+  freezes: z.array(z.object({ phase: z.string(), record: z.string().nullable(), admittedAt: instant.nullable() })),
   result: transactionResult.nullable(),
 });
 

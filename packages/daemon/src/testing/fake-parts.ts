@@ -54,7 +54,7 @@ export const transactionView: TransactionView = {
   waitingOn: { what: 'a freeze', since: AT, until: null, remedy: 'idunn freeze clear' },
   incarnation: null,
   revision: 'd'.repeat(40),
-  freezes: [{ phase: 'sealed', record: null }],
+  freezes: [{ phase: 'sealed', record: null, admittedAt: AT }],
   result: null,
 };
 
