@@ -12,7 +12,7 @@ export interface Installation {
 }
 
 const PROGRAM = '@idunn/observer';
-const ENTRY = `node_modules/${PROGRAM}/dist/main.js`;
+const ENTRY = 'node_modules/@idunn/observer/dist/main.js';
 
 const manifestSchema = z.looseObject({ dependencies: z.record(z.string(), z.string()).optional() });
 

@@ -33,9 +33,9 @@ export const blankTarget = (target: string, machine: string): TargetRecord => ({
 });
 
 /**
- * Takes a command by one compare-and-swap: receipt, desire, queue and transaction stand together or not at all (F24). A
- * repeat returns the first receipt; another request under the same id is refused, and so is an id whose receipt may have
- * been let go (I12).
+ * Takes a command by one compare-and-swap: receipt, desire, queue and transaction stand together or not at all (F24).
+ * A repeat returns the first receipt; another request under the same id is refused, and so is an id whose receipt may
+ * have been let go (I12).
  */
 export async function takeIn(context: IntakeContext, command: Command): Promise<Outcome<OperationReceipt>> {
   const { options, journal } = context;
