@@ -1,6 +1,58 @@
+export { type Verdict, verifyLines } from './audit/chain.ts';
+export { type FileTrail, openFileTrail } from './audit/file-trail.ts';
+export type { Actor, AuditDraft, AuditLine, AuditTrail } from './audit/port.ts';
+export type { Auditing } from './audit/record.ts';
+export {
+  type LoadPolicy,
+  loadManifest,
+  type SealRequest,
+  seal,
+  type Unsealed,
+  unseal,
+  type VerifyReport,
+  verify,
+} from './bundle/bundle.ts';
+export { BUNDLE_VERSION, type BundleManifest, manifestPath } from './bundle/manifest.ts';
+export type { Progress } from './bundle/pack.ts';
+export { type AppData, type Quiesced, quiesced, requireQuiesced } from './data/app-data.ts';
+export { type Loaded, type LoadRequest, loadInto } from './data/load-into.ts';
+export {
+  type Completeness,
+  completeness,
+  type DumpReport,
+  type LoadReport,
+  type Part,
+  part,
+  partLines,
+  requireComplete,
+} from './data/report.ts';
+export { type Discard, requiresConfirmation, type Watermark, wouldDiscard } from './data/watermark.ts';
+export { type Generation, generationsOf, newGeneration } from './generations/generation.ts';
+export {
+  type PlanStep,
+  RAISE_PHASES,
+  type RaisePhase,
+  raisePlan,
+  renderPlan,
+  type Switch,
+  sleepPlan,
+  switchPlan,
+  wakePlan,
+} from './generations/plan.ts';
+export { type RunOptions, runPlan } from './generations/run.ts';
+export { type Clearance, covers, requireCovers } from './guard/clearance.ts';
+export { type ClearedMove, createGuard, type Guard, type GuardOptions, type MoveOptions } from './guard/guard.ts';
+export { GUARD_FLAG, GUARD_VARIABLE, type Keys, missingKeys, NO_KEYS } from './guard/keys.ts';
 export { EXAMPLE_LADDER } from './ladder/example.ts';
 export { FAULT_LIMIT, type Fault } from './ladder/fault.ts';
+export { generationName, isOf } from './ladder/generation-name.ts';
 export { checkDataFlow, checkPromotion, type Hop, rank, requireHop } from './ladder/hop.ts';
 export { LADDER_VERSION, type Ladder, type Place, type Role, type Slot } from './ladder/model.ts';
 export { parseLadder } from './ladder/parse.ts';
 export { roleOf } from './ladder/roles.ts';
+export { guardedOperations } from './operations/guarded.ts';
+export type * from './operations/port.ts';
+export type { Demotion } from './registry/merge.ts';
+export type { ReferenceKind, TargetRef } from './registry/reference.ts';
+export { createRegistry, type DemotionPolicy, loadOver, type SlotRegistry } from './registry/registry.ts';
+export type { Resolution } from './registry/resolve.ts';

@@ -80,6 +80,8 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/router/state/replace-file.ts`, rule: 'write', because: 'replaces the router’s state atomically' },
   { path: `${drivers}/runner/output.ts`, rule: 'write', because: 'keeps the output of steps' },
   { path: `${ladder}/audit/file-trail.ts`, rule: 'write', because: 'appends to the audit log' },
+  { path: `${ladder}/bundle/files.ts`, rule: 'write', because: 'writes bundles and what is unsealed' },
+  { path: `${ladder}/bundle/files.ts`, rule: 'recursive-delete', because: 'removes its own unfinished draft' },
   { path: `${observer}/edge/directories.ts`, rule: 'write', because: 'makes the observer’s directories' },
   {
     path: `${observer}/edge/sockets.ts`,

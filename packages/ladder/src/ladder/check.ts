@@ -67,6 +67,7 @@ const FIELDS = {
   name: 'already the name of',
   namespace: 'already the namespace of',
   hosts: 'already a host of',
+  aliases: 'already an identity of',
 } as const;
 
 const pathOf = ({ slot, field, index }: Identity & { slot: number }): Path => [

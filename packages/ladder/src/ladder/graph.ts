@@ -25,7 +25,10 @@ export function cycleIn(edges: Edges): readonly string[] | null {
   return null;
 }
 
-/** A shortest way along the edges, both ends included; the one declared first among equals; `null` when none leads there. */
+/**
+ * A shortest way along the edges, both ends included; the one declared first among equals; `null` when none leads
+ * there.
+ */
 export function shortestPath(edges: Edges, from: string, to: string): readonly string[] | null {
   const cameFrom = new Map<string, string | null>([[from, null]]);
   for (const node of cameFrom.keys()) {

@@ -79,19 +79,19 @@ const acyclic = fc
       ),
   );
 
-test('over random ladders: a move is legal exactly along an edge, data mirrors code, rank rises along every edge', () => {
+test('over random ladders: legal is exactly an edge, data mirrors code, rank rises along every edge', () => {
   fc.assert(
-    fc.property(acyclic, (any) => {
-      const ranks = rank(any);
-      for (const from of any.slots) {
-        for (const to of any.slots) {
-          const up = checkPromotion(any, from.name, to.name);
+    fc.property(acyclic, (some) => {
+      const ranks = rank(some);
+      for (const from of some.slots) {
+        for (const to of some.slots) {
+          const up = checkPromotion(some, from.name, to.name);
           assert.equal(up.kind === 'legal', from.promotes_to.includes(to.name));
           if (up.kind === 'legal' || up.kind === 'skips-rungs') {
             assert.ok((ranks.get(from.name) ?? 0) < (ranks.get(to.name) ?? 0));
-            assert.equal(checkPromotion(any, to.name, from.name).kind, 'wrong-direction');
+            assert.equal(checkPromotion(some, to.name, from.name).kind, 'wrong-direction');
           }
-          const down = checkDataFlow(any, to.name, from.name);
+          const down = checkDataFlow(some, to.name, from.name);
           assert.equal(down.kind, up.kind);
         }
       }

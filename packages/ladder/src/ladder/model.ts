@@ -29,6 +29,8 @@ export interface Slot {
   readonly promotes_to: readonly string[];
   /** The consumer's own facts: carried, never read. */
   readonly meta?: JsonObject;
+  /** Names and namespaces that a baseline gave it and a configuration changed: they mean this slot all the same. */
+  readonly aliases?: readonly string[];
   /** Where it was declared; absent for a slot that was declared in code. */
   readonly declaredAt?: Place;
 }

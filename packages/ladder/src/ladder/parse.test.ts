@@ -181,7 +181,8 @@ for (const [what, text, fault] of single) {
 }
 
 test('all faults are told at once, in the order of their lines, with the field they disagree with', () => {
-  const text = `${HEAD}  - {name: A, namespace: n, role: boss}\n${slot('b', 'role: live, guarded: false, promotes_to: [c]')}  - 7\n`;
+  const second = slot('b', 'role: live, guarded: false, promotes_to: [c]');
+  const text = `${HEAD}  - {name: A, namespace: n, role: boss}\n${second}  - 7\n`;
   assert.deepEqual(
     faults(text).map((line) => line.split(' ').slice(0, 3).join(' ')),
     [

@@ -7,8 +7,8 @@ import { LADDER_VERSION, type Ladder, type Slot } from './model.ts';
 import { LADDER_FIELDS, SLOT_FIELDS } from './shape.ts';
 
 /**
- * Reads a ladder file, YAML or JSON. Every mistake in it is in the refusal, each with file, line, column and field. A file
- * of another version is not read any further than its version.
+ * Reads a ladder file, YAML or JSON. Every mistake in it is in the refusal, each with file, line, column and field. A
+ * file of another version is not read any further than its version.
  */
 export function parseLadder(text: string, file: string): Outcome<Ladder> {
   const document = readDocument(text, file);
