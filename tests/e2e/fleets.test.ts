@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ghostlightRepository } from '../../scripts/lib/ghostlight-source.mjs';
-import { makeFleet } from './lib/fleet.ts';
-import { json, type VersionAnswer } from './lib/world.ts';
+import { makeFleet, refusalOf } from './lib/fleet.ts';
+import { type Event, json, type VersionAnswer } from './lib/world.ts';
 
 test('two fleets run side by side without touching one another', async (t) => {
   const [one, two] = [await makeFleet(t), await makeFleet(t)];
@@ -19,6 +19,33 @@ test('two fleets run side by side without touching one another', async (t) => {
   await one.end();
   assert.deepEqual(await json<VersionAnswer>(two.url, '/version'), before);
   assert.equal((await two.up('ghostlight')).outcome.outcome, 'unchanged');
+});
+
+test('F20, I1: a state of another fleet is refused, and taken over whole by its owner typed out', async (t) => {
+  const [old, next] = [await makeFleet(t), await makeFleet(t)];
+  await old.daemon();
+  assert.equal((await old.up('ghostlight')).code, 0);
+  await json(old.url, '/events', { id: 'of-old', text: 'kept' });
+  const before = await json<Event>(old.url, '/head');
+  await old.end();
+
+  await next.bind((text) => text.replace(`${next.work}/world`, `${old.work}/world`));
+  await next.daemon();
+  const foreign = await next.up('ghostlight');
+  assert.deepEqual([foreign.code, refusalOf(foreign.outcome).code], [3, 'foreign-claim']);
+  const wrong = await next.idunn('takeover', 'ghostlight', '--confirm', 'nobody/ghostlight');
+  assert.equal(wrong.code, 3);
+  assert.match(wrong.out + wrong.err, /takeover-not-confirmed/);
+  const taken = await next.idunn('takeover', 'ghostlight', '--confirm', `${old.id}/ghostlight`);
+  assert.equal(taken.code, 0, taken.err);
+  assert.match(taken.out, /done: the state of ghostlight is taken over/);
+
+  const admitted = await next.up('ghostlight');
+  assert.equal(admitted.code, 0, JSON.stringify(admitted.outcome));
+  const after = await json<Event>(next.url, '/head');
+  assert.deepEqual([after.seq, after.hash], [before.seq, before.hash]);
+  const written = await json<Event>(next.url, '/events', { id: 'of-next', text: 'goes on' });
+  assert.deepEqual([written.seq, written.epoch > before.epoch], [before.seq + 1, true]);
 });
 
 test('a second daemon on the same fleet is refused', async (t) => {
