@@ -1,5 +1,5 @@
 import { API_HEADER, API_VERSION, type Problem } from '@idunn/client';
-import { type Code, type Outcome, type Refusal, refusal } from '@idunn/kernel';
+import { type Code, type Outcome, type Refusal, refusal, refused } from '@idunn/kernel';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 
@@ -10,9 +10,13 @@ export function send<T>(reply: FastifyReply, outcome: Outcome<T>): FastifyReply 
   return reply.code(statusOf(outcome.refusal.code)).send(problemOf(outcome.refusal));
 }
 
-export const problemOf = (refused: Refusal): Problem => ({
+/** Refuses a request that cannot be understood, before it was looked at any further. */
+export const invalid = (reply: FastifyReply, why = 'the request cannot be read'): FastifyReply =>
+  send(reply, refused(refusal('request-invalid', why)));
+
+export const problemOf = (why: Refusal): Problem => ({
   schema: 'idunn.refusal/v1',
-  refusal: refused as Problem['refusal'],
+  refusal: why as Problem['refusal'],
 });
 
 function statusOf(code: Code): number {

@@ -6,6 +6,8 @@ import type { ApiParts } from './parts.ts';
 
 const LINES_LIMIT = 10_000;
 const LINES_DEFAULT = 100;
+/** The form of every activation id: a word that names one file and nothing above it. */
+const ACTIVATION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 interface LogsQuery {
   readonly lines?: string;
@@ -21,8 +23,14 @@ export function logsRoutes(server: FastifyInstance, parts: Pick<ApiParts, 'logs'
     if (!Number.isInteger(lines) || lines < 0 || lines > LINES_LIMIT) {
       return refused(refusal('request-invalid', `lines is a whole number from 0 to ${LINES_LIMIT}`));
     }
+    if (query.activation !== undefined && !ACTIVATION.test(query.activation)) {
+      return refused(refusal('request-invalid', 'activation is the id of one launch, as idunn status shows it'));
+    }
     const activation = query.activation ?? (await parts.logs.newest(target));
     if (activation === null) return refused(refusal('log-absent', `nothing of ${target} was ever started`));
+    if (!(await parts.logs.has(target, activation))) {
+      return refused(refusal('log-absent', `no log of ${activation} is kept for ${target}`));
+    }
     return ok({ activation, lines });
   };
   server.get<{ Params: { target: string }; Querystring: LogsQuery }>(
@@ -53,11 +61,17 @@ export function logsRoutes(server: FastifyInstance, parts: Pick<ApiParts, 'logs'
       reply.raw.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', [API_HEADER]: String(API_VERSION) });
       reply.raw.flushHeaders();
       const { activation, lines } = chosen.value;
-      for await (const line of parts.logs.follow(target, activation, lines, gone.signal)) {
-        // A reader that does not read holds up its own log only.
-        if (!reply.raw.write(`${line}\n`)) await drained(reply.raw, gone.signal);
+      try {
+        for await (const line of parts.logs.follow(target, activation, lines, gone.signal)) {
+          // A reader that does not read holds up its own log only.
+          if (!reply.raw.write(`${line}\n`)) await drained(reply.raw, gone.signal);
+        }
+        reply.raw.end();
+      } catch (fault) {
+        // The answer has begun: its reader learns by the broken stream, never by one that stays open for ever.
+        request.log.error({ err: fault }, 'a log could not be followed');
+        reply.raw.destroy();
       }
-      reply.raw.end();
       return reply;
     },
   );

@@ -8,6 +8,8 @@ export interface LogReader {
   tail(target: string, activation: string, lines: number): Promise<readonly string[]>;
   /** Lines as they are written, after the last `lines`; ends with the activation's log or when `signal` aborts. */
   follow(target: string, activation: string, lines: number, signal: AbortSignal): AsyncIterable<string>;
+  /** Whether a log of that activation is kept. */
+  has(target: string, activation: string): Promise<boolean>;
   /** The activation that was launched last, living or not; `null` when there never was one. */
   newest(target: string): Promise<string | null>;
 }

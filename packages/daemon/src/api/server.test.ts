@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { type Answer, type Client, createClient } from '@idunn/client';
 import * as schemas from '@idunn/client/schemas';
@@ -14,6 +16,15 @@ interface Fixture {
   readonly engine: FakeEngine;
   readonly events: EventLog;
   readonly client: Client;
+  readonly socket: string;
+}
+
+async function get(socketPath: string, path: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  request({ socketPath, path }, (response) => void text(response).then(resolve, reject))
+    .on('error', reject)
+    .end();
+  return promise;
 }
 
 async function listening(t: TestContext): Promise<Fixture> {
@@ -28,7 +39,7 @@ async function listening(t: TestContext): Promise<Fixture> {
     await server.close();
     await rm(directory, { recursive: true });
   });
-  return { engine, events, client: createClient(socket) };
+  return { engine, events, client: createClient(socket), socket };
 }
 
 const value = <T>(answer: Answer<T>): T => {
@@ -100,6 +111,30 @@ test('what is not known is refused by name', async (t) => {
   assert.equal(code(await client.logs('ghostlight', { lines: -1 })), 'request-invalid');
   assert.equal(code(await client.history({ limit: 0 })), 'request-invalid');
   assert.equal(code(await client.createKey('ghostlight')), 'key-exists');
+});
+
+test('F2: a log that is not there, or breaks, ends its reader; an activation is a word and no path', async (t) => {
+  const { socket } = await listening(t);
+  const logs = '/v1/targets/ghostlight/logs';
+  for (const path of [logs, `${logs}/follow`]) {
+    for (const activation of ['../observer', '/etc/passwd', '..', '']) {
+      const answer = await get(socket, `${path}?activation=${encodeURIComponent(activation)}`);
+      assert.match(answer, /"request-invalid"/, activation);
+    }
+    assert.match(await get(socket, `${path}?activation=act-9`), /"log-absent"/);
+  }
+  await assert.rejects(get(socket, `${logs}/follow?activation=act-broken`), { code: 'ECONNRESET' });
+});
+
+test('whatever cannot be understood is refused in the one shape that every refusal has', async (t) => {
+  const { socket } = await listening(t);
+  const paths = ['/v1/transactions/%zz', `/v1/transactions/${'a'.repeat(500)}`, '/v1/nothing'];
+  const twice = ['history?subject=a&subject=b', 'events?transaction=a&transaction=b', 'history?limit=1&limit=2'];
+  for (const path of [...paths, ...twice.map((one) => `/v1/${one}`)]) {
+    const answer = JSON.parse(await get(socket, path)) as { schema: string; refusal: { code: string } };
+    assert.equal(answer.schema, 'idunn.refusal/v1', path);
+    assert.equal(answer.refusal.code, 'request-invalid', path);
+  }
 });
 
 test('a log is followed line by line', async (t) => {

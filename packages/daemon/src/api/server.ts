@@ -2,7 +2,7 @@ import type { Status } from '@idunn/client';
 import { commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
-import { readBody, send } from './answer.ts';
+import { invalid, readBody, send } from './answer.ts';
 import type { EventLog } from './event-log.ts';
 import { eventsRoute } from './events-route.ts';
 import { inspect } from './inspect.ts';
@@ -23,17 +23,19 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
+    frameworkErrors: (error, _request, reply) => void invalid(reply, error.message),
   });
   server.setErrorHandler((error: { statusCode?: number; message?: string }, request, reply) => {
-    if (error.statusCode !== undefined && error.statusCode < 500) {
-      return send(reply, refused(refusal('request-invalid', error.message ?? 'the request cannot be read')));
-    }
+    if (error.statusCode !== undefined && error.statusCode < 500) return invalid(reply, error.message);
     request.log.error({ err: error }, 'a request met a fault');
     return send(reply, refused(refusal('daemon-failed', error.message ?? 'a fault without a message')));
   });
-  server.setNotFoundHandler((request, reply) =>
-    send(reply, refused(refusal('request-invalid', `there is no ${request.method} ${request.url}`))),
-  );
+  server.setNotFoundHandler((request, reply) => invalid(reply, `there is no ${request.method} ${request.url}`));
+  // No answer depends on a parameter twice: which of the two was meant would be a guess.
+  server.addHook('preValidation', async (request, reply) => {
+    const twice = Object.entries(request.query as object).find(([, value]) => typeof value !== 'string');
+    if (twice !== undefined) await invalid(reply, `${twice[0]} is given more than once`);
+  });
 
   const knows = async (target: string): Promise<Outcome<'known'>> => {
     const fleet = await parts.fleet();
@@ -78,7 +80,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.get<{ Querystring: { subject?: string; limit?: string } }>('/v1/history', async (request, reply) => {
     const limit = request.query.limit === undefined ? HISTORY_DEFAULT : Number(request.query.limit);
     if (!Number.isInteger(limit) || limit < 1 || limit > HISTORY_LIMIT) {
-      return send(reply, refused(refusal('request-invalid', `limit is a whole number from 1 to ${HISTORY_LIMIT}`)));
+      return invalid(reply, `limit is a whole number from 1 to ${HISTORY_LIMIT}`);
     }
     const { subject } = request.query;
     const entries = await parts.history(subject === undefined ? { limit } : { subject, limit });

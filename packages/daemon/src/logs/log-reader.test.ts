@@ -35,3 +35,23 @@ test('F30: a followed log shows whole lines as they come, over a rotation, with 
   stop.abort();
   assert.equal((await end).done, true);
 });
+
+test('F30: where a followed log begins in the middle of a line, or a line is too long, no part of a secret is shown', async (t) => {
+  const logs = await mkdtemp(join(tmpdir(), 'idunn-logs-'));
+  t.after(() => rm(logs, { recursive: true }));
+  const path = join(logs, 'act-1.log');
+  const secret = 'hunter2'.repeat(4_000);
+  await writeFile(path, `${secret}${secret}${secret}\nséen\n`);
+  const reader = logReader(logs, {
+    logTail: () => Promise.resolve([]),
+    logPath: () => path,
+    redact: (_activation, text) => Promise.resolve(text.replaceAll(secret, '[secret password]')),
+  });
+  const stop = new AbortController();
+  const lines = reader.follow('ghostlight', 'act-1', 10, stop.signal)[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'séen');
+  const next = lines.next();
+  await appendFile(path, `${secret.repeat(40)}\nagain\n`);
+  assert.equal((await next).value, 'again');
+  stop.abort();
+});

@@ -13,13 +13,16 @@ export interface LogSource {
 const LOG = '.log';
 /** How much of the end is read for the first lines of a followed log. */
 const TAIL_BYTES = 65_536;
-/** Longest line that waits for its end. */
+/** How much of a log that grew is read at once. */
+const READ_BYTES = 1_048_576;
+/** Longest line that waits for its end; of a longer one nothing is shown, for a secret may be cut in it. */
 const LINE_LIMIT_CHARACTERS = 65_536;
 
 /** Reads the logs under `<logs>/<target>`, one file for each activation. */
 export function logReader(logs: string, source: LogSource): LogReader {
   return {
     tail: (target, activation, lines) => source.logTail(target, activation, lines),
+    has: async (target, activation) => (await sizeOf(source.logPath(target, activation))) !== null,
     newest: (target) => newestActivation(join(logs, target)),
     follow: (target, activation, lines, signal) => follow(source, target, activation, lines, signal),
   };
@@ -46,28 +49,41 @@ async function* follow(
   const path = source.logPath(target, activation);
   const changed = changes(path, signal);
   let offset = Math.max(0, ((await sizeOf(path)) ?? 0) - TAIL_BYTES);
+  /** Where the beginning is cut, half a secret may stand; it goes with the half line (F30). */
+  let cut = offset > 0;
   let rest = '';
   let first = true;
   for (;;) {
     const size = (await sizeOf(path)) ?? 0;
     if (size < offset) offset = 0; // Rotated: the file was copied aside and begun anew.
-    const text = rest + (await read(path, offset, size));
-    offset = size;
-    const parts = text.split('\n');
-    rest = (parts.pop() ?? '').slice(-LINE_LIMIT_CHARACTERS);
+    const to = Math.min(size, offset + READ_BYTES);
+    const parts = (rest + (await read(path, offset, to))).split('\n');
+    offset = to;
+    rest = parts.pop() ?? '';
+    if (cut && parts.length > 0) {
+      parts.shift();
+      cut = false;
+    }
+    if (rest.length > LINE_LIMIT_CHARACTERS) {
+      rest = '';
+      cut = true;
+    }
     const whole = first ? parts.slice(-lines || parts.length) : parts;
     first = false;
-    if (whole.length > 0) yield* (await source.redact(activation, whole.join('\n'))).split('\n');
-    if (signal.aborted || !(await changed())) return;
+    if (whole.length > 0) yield* (await source.redact(activation, utf8(whole.join('\n')))).split('\n');
+    if (signal.aborted || (offset >= size && !(await changed()))) return;
   }
 }
+
+/** Text is kept a byte a character until its line is whole: a read may end inside a character. */
+const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
 async function read(path: string, from: number, to: number): Promise<string> {
   if (to <= from) return '';
   const file = await open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
-    return buffer.toString('utf8', 0, bytesRead);
+    return buffer.toString('latin1', 0, bytesRead);
   } finally {
     await file.close();
   }

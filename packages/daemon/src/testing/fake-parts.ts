@@ -144,8 +144,10 @@ export function fakeParts(engine: EngineApi): ApiParts {
       ),
     logs: {
       tail: () => Promise.resolve(['one', 'two']),
+      has: (_target, activation) => Promise.resolve(activation !== 'act-9'),
       newest: (target) => Promise.resolve(target === 'ghostlight' ? 'act-1' : null),
-      async *follow() {
+      async *follow(_target, activation) {
+        if (activation === 'act-broken') throw new Error('the log cannot be read');
         yield 'one';
         yield 'two';
       },
