@@ -61,8 +61,8 @@ export interface ObserverPorts {
   readonly book: Book;
   readonly trails: Trails;
   readonly voice: Voice;
-  /** Pushes a line on every link. */
-  tell(line: SignedLine): void;
+  /** Pushes lines on every link, those of one call together. */
+  tell(...lines: readonly SignedLine[]): void;
   log(text: string): void;
   /** A store refused a write: the program ends, loudly, and its next run reads what is really there (F28). */
   fail(cause: unknown): void;
@@ -154,10 +154,11 @@ export function createObserver(ports: ObserverPorts): Observer {
     const before = heard.told;
     heard.told = correlated;
     if (present === null) return;
+    const news: SignedLine[] = [];
     const changed = before === null || wordOf(before) !== wordOf(correlated);
     if (changed) {
       refreshed.delete(heard.key);
-      ports.tell(voice.present(heard.key, present, disagreements));
+      news.push(voice.present(heard.key, present, disagreements));
     } else {
       refresh(heard.key);
     }
@@ -166,8 +167,10 @@ export function createObserver(ports: ObserverPorts): Observer {
     } else if (heard.ready === null || heard.ready.epoch !== present.epoch) {
       const { line, receipt } = voice.ready(heard.key, present);
       heard.ready = { receipt, epoch: present.epoch, presenceSequence: present.sequence };
-      ports.tell(line);
+      news.push(line);
     }
+    // Statement and receipt together: a handover waits for both.
+    if (news.length > 0) ports.tell(...news);
   }
 
   function correlationOf(heard: Heard): Correlated {

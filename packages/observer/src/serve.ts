@@ -37,7 +37,7 @@ export async function serve(ports: ServePorts): Promise<{ close(): Promise<void>
     self: { incarnation: launch.incarnation, activation: launch.activation },
   });
   const links = daemonLinks({ voice, authority, audience, timers, log });
-  const tell = (line: string): void => links.tell(line);
+  const tell = (...lines: readonly string[]): void => links.tell(...lines);
   const observer = createObserver({ clock, timers, audience, book, trails, voice, tell, log, fail });
   const workloads = workloadConnections({ observer, clock, yieldTo: ports.yieldTo, log });
   links.serve(observer, () => book.requestSequence);

@@ -15,7 +15,7 @@ export interface DaemonLinks {
   /** From here on connections are taken; `requestSequence` is the last that was taken. */
   serve(observer: Observer, requestSequence: () => number): void;
   accept(socket: Socket): void;
-  tell(line: SignedLine): void;
+  tell(...lines: readonly SignedLine[]): void;
   close(): void;
 }
 
@@ -42,9 +42,9 @@ export function daemonLinks(ports: {
     else link.socket.write(line);
   }
 
-  function tell(line: SignedLine): void {
+  function tell(...lines: readonly SignedLine[]): void {
     spoken = true;
-    for (const link of welcomed()) write(link, line);
+    for (const link of welcomed()) write(link, lines.join(''));
   }
 
   /** Silence is no news and no health: a daemon that hears nothing for long takes the link for down (I10). */

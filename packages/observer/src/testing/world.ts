@@ -181,7 +181,7 @@ export class World {
         era: world.book.era,
         self: { incarnation: `observer@sha256:${'0'.repeat(64)}`, activation: 'activation-observer' },
       }),
-      tell: (line) => world.told.push(line),
+      tell: (...lines) => world.told.push(...lines),
       log: (text) => world.logged.push(text),
       fail: (cause) => world.failures.push(cause),
     });
