@@ -223,7 +223,8 @@ export class TargetActor {
    */
   async #readings(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
     const { reads, each } = readingsOf(lane.tx);
-    if (reads.length === 0) return NOTHING_READ;
+    // Before there is a plan nothing is decided by what stands.
+    if (reads.length === 0 || (lane.tx.state.phase === 'planned' && plan === null)) return NOTHING_READ;
     const atMs = this.#core.ports.clock.monotonicMs();
     const known = lane.readings;
     if (known !== null && !(each && atMs - lane.readAtMs > FRESH_MS)) return known;

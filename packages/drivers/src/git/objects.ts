@@ -56,7 +56,10 @@ export async function inspectCommit(
   return { tip: head, commit, tree, minimum, recipe };
 }
 
-/** Every commit is its own ancestor; everything else is proven by git's own walk. An answer that is neither yes nor no is no proof. */
+/**
+ * Every commit is its own ancestor; everything else is proven by git's own walk. An answer that is neither yes nor no
+ * is no proof.
+ */
 export async function isAncestor(
   { git, directory, signal }: Repository,
   older: string,

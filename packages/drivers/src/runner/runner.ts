@@ -70,10 +70,10 @@ export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): 
           drain(child.stderr, (chunk) => output.add('stderr', chunk), over),
         ]);
         const { code, by, error } = await exit;
+        const durationMs = clock.monotonicMs() - startedMs;
         // Whatever the step left behind ends with it, and with it the last writer of the pipes.
         await endLeftovers(requestId);
         await untilQuiet(drained, child, timers);
-        const durationMs = clock.monotonicMs() - startedMs;
         const report = { durationMs, outputBytes: output.bytes };
         return judge({ request, report, verdict, code, by, error, log, lastLines: await output.close() });
       } finally {
