@@ -44,6 +44,8 @@ test('the handover is polite first: hold, relinquish, then one move of the row',
   const begun = step({});
   assert.deepEqual(begun.kind === 'act' && [begun.effect, ...(begun.beside ?? [])], [hold, relinquish]);
   assert.equal(effectOf({ answers: answered([hold, 'held']) }), 'relinquish');
+  const meanwhile = answered([relinquish, { kind: 'relinquished', lastWriteAtMs: 49_990 }]);
+  assert.equal(effectOf({ answers: meanwhile, running: ['hold-route'] }), 'swap', 'nobody waits for the hold');
   const moved = step({ answers: polite });
   assert.deepEqual(moved.kind === 'act' && moved.effect.kind === 'swap' ? moved.effect.move : null, {
     from: { epoch: 4, activation: 'act-old' },
@@ -216,6 +218,10 @@ test('I3: the fence clears only when lease and route, each read again, name the 
   const admitted = confirmed(5, 'act-new', 'act-new');
   assert.ok(admitted.kind === 'persist' && admitted.state.phase === 'draining');
   assert.equal(admitted.target?.admitted?.document.activation, 'act-new');
+  // The receipt that it was admitted on becomes durable with the admission (I4).
+  const proof = admitted.extra?.[0];
+  assert.ok(proof?.kind === 'ready-proof' && proof.value !== null);
+  assert.deepEqual([proof.value.activation, proof.value.epoch, proof.value.receipt], ['act-new', 5, 'sha256:r']);
   assert.deepEqual(
     admitted.entered.map(({ phase }) => phase),
     ['fence-cleared', 'draining'],
