@@ -37,6 +37,7 @@ export {
   verificationKey,
 } from './crypto/keys.ts';
 export {
+  envelopeSchema,
   headerSchema,
   MAX_PAYLOAD_BYTES,
   type OpenedEnvelope,

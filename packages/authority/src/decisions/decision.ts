@@ -13,13 +13,11 @@ export interface Entered {
   readonly atMs?: number;
 }
 
-/** Content and consents that change with the step; never the records that the engine itself keeps. */
+type Content = 'plan' | 'incarnation' | 'activation' | 'takeover' | 'ready-proof';
+
+/** Content, proofs and consents that change with the step; never the records that the engine itself keeps. */
 export type ExtraWrite =
-  | { [K in 'plan' | 'incarnation' | 'activation' | 'takeover']: { kind: K; id: string; value: RecordOf<K> } }[
-      | 'plan'
-      | 'incarnation'
-      | 'activation'
-      | 'takeover']
+  | { [K in Content]: { readonly kind: K; readonly id: string; readonly value: RecordOf<K> } }[Content]
   | { readonly kind: KindName; readonly id: string; readonly value: null };
 
 /** One compare-and-swap: the next state and everything that becomes durable with it (I6). */

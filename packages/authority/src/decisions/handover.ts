@@ -4,11 +4,12 @@ import type { Phase } from '../model/phase.ts';
 import type { RelinquishAnswer } from '../ports/channel-port.ts';
 import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
+import type { ReadyProofRecord } from '../records/proof.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
-import { type Decision, type Entered, enter, persist } from './decision.ts';
+import { type Decision, type Entered, type ExtraWrite, enter, persist } from './decision.ts';
 import type { Confirmation } from './effects.ts';
-import { type DeployEvidence, planOf } from './evidence.ts';
+import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
@@ -201,6 +202,7 @@ function admit(
       stranded: null,
       takenBy: null,
     },
+    extra: proofOf(tx, e, body),
     leaves: 'detach',
     result: {
       outcome: 'admitted',
@@ -212,6 +214,27 @@ function admit(
       ...(seen.report === null || e.answers['hold-route']?.outcome.ok !== true ? {} : { requests: seen.report }),
     },
   };
+}
+
+/** The receipt that it is admitted on becomes durable with the admission. */
+function proofOf(tx: TransactionRecord, e: DeployEvidence, body: Body): readonly ExtraWrite[] {
+  const { activation } = body.document;
+  const { word } = slotOf(e, activation);
+  const ready = word.kind === 'seen' ? word.value.ready : null;
+  if (ready === null || ready.activation !== activation || ready.epoch !== body.epoch) return [];
+  const value: ReadyProofRecord = {
+    schema: 'idunn.ready-proof/v1',
+    activation,
+    target: tx.target,
+    incarnation: body.incarnation,
+    epoch: ready.epoch,
+    presenceSequence: ready.sequence,
+    receipt: ready.receipt,
+    envelope: ready.envelope ?? null,
+    transaction: tx.id,
+    at: e.now,
+  };
+  return [{ kind: 'ready-proof', id: activation, value }];
 }
 
 /** Last write accepted from the incumbent to first from the candidate; `null` when one of them never wrote. */

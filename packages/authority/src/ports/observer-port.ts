@@ -1,4 +1,4 @@
-import type { Evidence, Outcome } from '@idunn/kernel';
+import type { Envelope, Evidence, Outcome } from '@idunn/kernel';
 import type {
   Activation,
   Disagreement,
@@ -27,6 +27,8 @@ export interface Correlation {
     readonly epoch: number | null;
     readonly sequence: number;
     readonly observedAtMs: number;
+    /** The receipt itself, where it was heard and not only named. */
+    readonly envelope?: Envelope;
   } | null;
   readonly disagreements: readonly Disagreement[];
 }

@@ -2,6 +2,7 @@ import type { RecordKey, RecordKind, Space } from '@idunn/kernel';
 import type { z } from 'zod';
 import { incarnationRecordSchema, planRecordSchema } from './content.ts';
 import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
+import { readyProofSchema } from './proof.ts';
 import { receiptsSchema } from './receipts.ts';
 import { desiredSchema, targetSchema } from './target.ts';
 import { transactionSchema } from './transaction.ts';
@@ -14,6 +15,7 @@ const kinds = {
   target: { space: 'journal', schemas: { 'idunn.target/v1': targetSchema } },
   transaction: { space: 'journal', schemas: { 'idunn.transaction/v1': transactionSchema } },
   activation: { space: 'journal', schemas: { 'idunn.issued-activation/v1': activationSchema } },
+  'ready-proof': { space: 'journal', schemas: { 'idunn.ready-proof/v1': readyProofSchema } },
   plan: { space: 'journal', schemas: { 'idunn.plan-record/v1': planRecordSchema } },
   incarnation: { space: 'journal', schemas: { 'idunn.incarnation/v1': incarnationRecordSchema } },
 } as const satisfies Record<string, { space: Space; schemas: Record<string, z.ZodType> }>;

@@ -1,5 +1,5 @@
 import type { Correlation } from '@idunn/authority';
-import type { Digest } from '@idunn/kernel';
+import type { Digest, Envelope } from '@idunn/kernel';
 import type {
   Disagreement,
   IncarnationKey,
@@ -43,12 +43,13 @@ export class Correlations {
   }
 
   /** A receipt counts beside the statement that it completes, never alone (I4). */
-  ready(receipt: ReadyReceipt, digest: Digest, atMs: number): Correlation | null {
-    const { incarnation, activation, epoch, presenceSequence: sequence } = receipt;
+  ready(said: { receipt: ReadyReceipt; digest: Digest; envelope: Envelope }, atMs: number): Correlation | null {
+    const { incarnation, activation, epoch, presenceSequence: sequence } = said.receipt;
     const held = this.get(incarnation);
     if (held === null || held.activation !== activation || held.present === null) return null;
     if (held.present.epoch !== epoch || !held.present.fresh || held.disagreements.length > 0) return null;
-    return this.#put({ ...held, ready: { receipt: digest, activation, epoch, sequence, observedAtMs: atMs } });
+    const { digest: receipt, envelope } = said;
+    return this.#put({ ...held, ready: { receipt, activation, epoch, sequence, observedAtMs: atMs, envelope } });
   }
 
   standing(standing: Standing, atMs: number): Correlation | null {

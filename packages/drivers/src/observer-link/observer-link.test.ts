@@ -49,6 +49,7 @@ test('I4: published, observed and present, an incarnation is Ready by the observ
   assert.deepEqual([present?.state, present?.epoch, present?.sequence, present?.fresh], ['active', 1, 1, true]);
   assert.deepEqual([ready?.activation, ready?.epoch, ready?.sequence], [activation, 1, 1]);
   assert.match(ready?.receipt ?? '', /^sha256:/);
+  assert.equal(digestJson(ready?.envelope), ready?.receipt, 'the receipt itself was heard, and is what is named');
   assert.ok((await link.demote(ghost.key, ghost.activation.activation)).ok);
   assert.equal(receiptOf(link, ghost.key), null);
   assert.ok((await link.withdraw(ghost.key)).ok);

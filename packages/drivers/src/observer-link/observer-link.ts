@@ -126,7 +126,7 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
       case 'statement':
         return tell(correlations.present(word.statement, nowMs));
       case 'receipt':
-        return tell(correlations.ready(word.receipt, word.digest, nowMs));
+        return tell(correlations.ready(word, nowMs));
       case 'standings':
         for (const standing of word.standings) tell(correlations.standing(standing, nowMs));
         if (word.roster === 'roster-end' && !link.up) {

@@ -2,6 +2,7 @@ import {
   type Digest,
   digestBytes,
   digestJson,
+  type Envelope,
   type Header,
   type Ids,
   type Outcome,
@@ -41,7 +42,7 @@ export interface ObserverSelf {
 export type ObserverWord =
   | { readonly kind: 'welcome'; readonly self: ObserverSelf }
   | { readonly kind: 'statement'; readonly statement: PresentStatement }
-  | { readonly kind: 'receipt'; readonly receipt: ReadyReceipt; readonly digest: Digest }
+  | { readonly kind: 'receipt'; readonly receipt: ReadyReceipt; readonly digest: Digest; readonly envelope: Envelope }
   | {
       readonly kind: 'standings';
       readonly standings: readonly Standing[];
@@ -123,6 +124,8 @@ export class Session {
             kind: 'receipt',
             receipt,
             digest: digestJson(envelope),
+            // Its form was checked when it was opened.
+            envelope: envelope as Envelope,
           }),
         );
       case 'batch':

@@ -24,13 +24,15 @@ export const headerSchema = z.strictObject({
   sequence: z.int().nonnegative(),
 });
 
-const envelopeSchema = z.strictObject({
+/** The form of an envelope; nothing in it is believed before it is opened. */
+export const envelopeSchema = z.strictObject({
   payloadType: z.string().max(MAX_NAME_LENGTH),
   payload: z.string().max(Math.ceil(MAX_PAYLOAD_BYTES / 3) * 4),
   signatures: z
     .array(z.strictObject({ keyid: z.string().max(MAX_NAME_LENGTH), sig: z.string().length(88) }))
     .min(1)
-    .max(MAX_SIGNATURES),
+    .max(MAX_SIGNATURES)
+    .readonly(),
 });
 
 /** A zod schema, or anything that parses like one. */
