@@ -15,6 +15,7 @@ export {
 export { BUNDLE_VERSION, type BundleManifest, manifestPath } from './bundle/manifest.ts';
 export type { Progress } from './bundle/pack.ts';
 export { type AppData, type Quiesced, quiesced, requireQuiesced } from './data/app-data.ts';
+export { DIRECTORY_DUMP, type DirectoryOptions, directoryData } from './data/directory.ts';
 export { type Loaded, type LoadRequest, loadInto } from './data/load-into.ts';
 export {
   type Completeness,
@@ -26,6 +27,8 @@ export {
   partLines,
   requireComplete,
 } from './data/report.ts';
+export { SQLITE_DUMP, type SqliteOptions, type SqliteWatermark, sqliteData } from './data/sqlite.ts';
+export { NOTHING_RUNS, type Standing } from './data/standing.ts';
 export { type Discard, requiresConfirmation, type Watermark, wouldDiscard } from './data/watermark.ts';
 export { type Generation, generationsOf, newGeneration } from './generations/generation.ts';
 export {
@@ -56,3 +59,15 @@ export type { Demotion } from './registry/merge.ts';
 export type { ReferenceKind, TargetRef } from './registry/reference.ts';
 export { createRegistry, type DemotionPolicy, loadOver, type SlotRegistry } from './registry/registry.ts';
 export type { Resolution } from './registry/resolve.ts';
+export { jsonSchemas } from './schemas.ts';
+export {
+  notGreen,
+  type Observation,
+  observation,
+  parseTopology,
+  type RungState,
+  TOPOLOGY_VERSION,
+  type Topology,
+  type TopologyNode,
+  topology,
+} from './topology/topology.ts';

@@ -218,4 +218,22 @@ export const ladderErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'topology-unreadable': {
+    reason: 'What was given is not a topology that this program reads.',
+    remedy: 'Make it with topology() of the version that reads it.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'data-not-reached': {
+    reason: 'The data of a slot could not be read or written.',
+    remedy: 'Check that the slot is stopped and that its data is there and may be written, then repeat the command.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'data-unusable': {
+    reason: 'A copy of data is not one that can be loaded.',
+    remedy: 'Unseal the bundle again, or dump and seal again where the data comes from.',
+    blame: 'user',
+    retry: 'final',
+  },
 });
