@@ -8,7 +8,7 @@ import { eventsRoute } from './events-route.ts';
 import { inspect } from './inspect.ts';
 import { logsRoutes } from './logs-route.ts';
 import type { ApiParts } from './parts.ts';
-import { historyOf, neverRun, receiptAnswerOf, targetStatusOf, transactionAnswerOf } from './views.ts';
+import { historyOf, receiptAnswerOf, targetStatusOf, transactionAnswerOf } from './views.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 const HISTORY_LIMIT = 1_000;
@@ -110,12 +110,9 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
 
 async function status(parts: ApiParts): Promise<Status> {
   const { version, pid, startedAt, fleet, machine, directory } = await parts.version();
-  const views = new Map((await parts.engine.targets()).map((view) => [view.target, view]));
+  // The files first: what they name now is what the engine answers for. One that cannot be read hides nothing that runs.
   const bound = await parts.fleet();
-  // A fleet file that cannot be read hides nothing that runs.
-  for (const target of bound.ok ? bound.value.targets : []) {
-    if (!views.has(target)) views.set(target, neverRun(target));
-  }
+  const views = await parts.engine.targets();
   return {
     schema: 'idunn.status/v1',
     fleet,
@@ -124,6 +121,6 @@ async function status(parts: ApiParts): Promise<Status> {
     daemon: { version, pid, startedAt },
     separation: parts.separation,
     faults: bound.ok ? bound.value.faults : [],
-    targets: [...views.values()].toSorted((a, b) => a.target.localeCompare(b.target)).map(targetStatusOf),
+    targets: views.toSorted((a, b) => a.target.localeCompare(b.target)).map(targetStatusOf),
   };
 }

@@ -14,23 +14,6 @@ export function targetStatusOf(view: TargetView): TargetStatus {
   return { ...status, health: targetHealthOf(status) };
 }
 
-/** A target that has a binding and was never asked for. */
-export const neverRun = (target: string): TargetView => ({
-  target,
-  desired: 'down',
-  admitted: null,
-  incarnations: [],
-  lease: null,
-  route: null,
-  static: null,
-  transaction: null,
-  queued: [],
-  continuity: { streak: 0, nextAttemptAt: null },
-  freezes: [],
-  hold: null,
-  incidents: [],
-});
-
 export const transactionAnswerOf = (view: TransactionView): TransactionAnswer =>
   ({ schema: 'idunn.transaction-view/v1', ...view }) as unknown as TransactionAnswer;
 

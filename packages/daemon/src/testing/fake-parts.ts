@@ -42,6 +42,16 @@ export const admittedView: TargetView = {
   incidents: [],
 };
 
+const neverRunView: TargetView = {
+  ...admittedView,
+  target: 'almanac',
+  desired: 'down',
+  admitted: null,
+  incarnations: [],
+  lease: null,
+  route: null,
+};
+
 export const transactionView: TransactionView = {
   id: 'tx-1',
   kind: 'deploy',
@@ -68,7 +78,7 @@ export class FakeEngine implements EngineApi {
   stop = (): Promise<void> => Promise.resolve();
   target = (target: string): Promise<TargetView | null> =>
     Promise.resolve(target === 'ghostlight' ? admittedView : null);
-  targets = (): Promise<readonly TargetView[]> => Promise.resolve([admittedView]);
+  targets = (): Promise<readonly TargetView[]> => Promise.resolve([admittedView, neverRunView]);
   transaction = (id: string): Promise<TransactionView | null> =>
     Promise.resolve(id === transactionView.id ? transactionView : null);
 
