@@ -110,7 +110,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
 
 async function status(parts: ApiParts): Promise<Status> {
   const { version, pid, startedAt, fleet, machine, directory } = await parts.version();
-  // The files first: what they name now is what the engine answers for. One that cannot be read hides nothing that runs.
+  // The files first: the engine answers for what they name now. One that cannot be read hides nothing that runs.
   const bound = await parts.fleet();
   const views = await parts.engine.targets();
   return {
