@@ -54,7 +54,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     fleet: () => fleet.last.fleet,
     machine: machine.name,
     directories,
-    source: createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages }),
+    source: createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock }),
     runner: createHostRunner({ stages, clock, timers }),
     key: authority.signingKey,
     signer: async (target) => {

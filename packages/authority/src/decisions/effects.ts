@@ -30,7 +30,7 @@ export interface Confirmation {
 
 /** Every effect that a decision may ask for, and what it answers. Each is safe to repeat. */
 export interface EffectShapes {
-  plan: { asks: { ref: string | null }; answers: Plan };
+  plan: { asks: { ref: string | null }; answers: { plan: Plan; fetchMs: number } };
   materialize: { asks: { plan: Digest }; answers: { stage: Digest; fetchMs: number } };
   seal: { asks: { plan: Digest }; answers: { release: SealedRelease; stepsMs: number } };
   'publish-expected': { asks: { subject: Subject }; answers: 'acknowledged' };

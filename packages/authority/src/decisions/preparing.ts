@@ -29,7 +29,7 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
     e,
     { kind: 'plan', ref },
     { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
-    (plan) => {
+    ({ plan, fetchMs }) => {
       const unfit = unfitness(plan);
       if (unfit !== null) return reject(unfit);
       const digest = digestJson(plan);
@@ -53,6 +53,7 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
         {
           entered: [{ phase: 'materialized' }],
           clock: 'restart',
+          foreignMs: fetchMs,
           extra: [
             { kind: 'plan', id: digest, value: { schema: 'idunn.plan-record/v1', digest, target: tx.target, plan } },
           ],

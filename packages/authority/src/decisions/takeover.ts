@@ -16,7 +16,7 @@ export function decideTakeover(tx: TransactionRecord, e: DeployEvidence, confirm
     e,
     { kind: 'plan', ref: null },
     { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
-    (plan) => {
+    ({ plan }) => {
       const nothing = reject(
         because('nothing-to-take-over', `No foreign claim lies beside the state of ${tx.target}.`),
       );

@@ -1,7 +1,7 @@
 import { type Code, type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
-import { type Answered, type Effect, effectKey, isLong } from '../decisions/effects.ts';
+import { type Answered, type AnswerTo, type Effect, effectKey, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
 import type { Phase } from '../model/phase.ts';
 import type { SwapAnswer } from '../ports/lease-port.ts';
@@ -378,7 +378,7 @@ function planAtHand(lane: Lane, plans: DeployEvidence['plans']): Plan | null {
   const { state } = lane.tx;
   if (state.phase === 'planned') {
     const answer = lane.answers.get('plan');
-    return answer?.outcome.ok === true ? (answer.outcome.value as Plan) : null;
+    return answer?.outcome.ok === true ? (answer.outcome.value as AnswerTo<'plan'>).plan : null;
   }
   if ('plan' in state) return plans[state.plan] ?? null;
   if ('passage' in state && state.passage !== null) return plans[state.passage.successor.subject.plan] ?? null;

@@ -39,7 +39,7 @@ async function carryOut(context: Performing, effect: Effect): Promise<Outcome<un
       return ports.release.plan({ target, ...(effect.ref === null ? {} : { ref: effect.ref }) }, signal);
     case 'materialize': {
       const staged = await ports.release.materialize(await planOf(context, effect), signal, progress);
-      return staged.ok ? ok({ stage: staged.value.stage, fetchMs: staged.value.fetchMs ?? 0 }) : staged;
+      return staged.ok ? ok({ stage: staged.value.stage, fetchMs: staged.value.fetchMs }) : staged;
     }
     case 'seal': {
       const sealed = await ports.release.seal(await planOf(context, effect), signal, progress);

@@ -5,13 +5,14 @@ import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from '
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Outcome } from '@idunn/kernel';
+import { type Outcome, systemClock } from '@idunn/kernel';
 import { type ResolvedSource, type SourceRequest, stagePaths } from '@idunn/release';
 import { createGitSource } from './source.ts';
 import { certificates, httpsOrigin } from './testing/https-origin.ts';
 import { Repository, temporary } from './testing/repository.ts';
 
 const RECIPE = 'deployment/idunn/recipe.toml';
+const clock = systemClock();
 const STAGE = `app-${'0'.repeat(64)}`;
 
 async function bench(context: TestContext, objectFormat: 'sha1' | 'sha256' = 'sha1') {
@@ -22,7 +23,7 @@ async function bench(context: TestContext, objectFormat: 'sha1' | 'sha256' = 'sh
   const first = await repository.commit('first');
   const [cache, stages] = [join(root, 'cache'), join(root, 'stages')];
   const paths = stagePaths(stages, STAGE);
-  const source = createGitSource({ git: '/usr/bin/git', cache, stages });
+  const source = createGitSource({ git: '/usr/bin/git', cache, stages, clock });
   const request = (more: Partial<SourceRequest> = {}): SourceRequest => ({
     target: 'app',
     origin: repository.path,
@@ -160,7 +161,7 @@ test('what is missing is named: origin, ref, recipe, git itself', async (context
   await repository.write('big.toml', '#'.repeat(300_000));
   await repository.commit('big');
   assert.equal(codeOf(await resolve({ recipePath: 'big.toml' })), 'recipe-too-large');
-  const source = createGitSource({ git: join(root, 'no-git'), cache: join(root, 'c'), stages: join(root, 's') });
+  const source = createGitSource({ git: join(root, 'no-git'), cache: join(root, 'c'), stages: join(root, 's'), clock });
   const request = { target: 'app', ref: 'refs/heads/main', selection: 'ref-head', commit: null } as const;
   const without = await source.resolve(
     { ...request, origin, minimumRevision: 'f'.repeat(40), recipePath: RECIPE },
@@ -265,7 +266,7 @@ test('an abort ends git and is answered as withdrawn', async (context) => {
   const slow = join(root, 'slow-git');
   await writeFile(slow, `#!/bin/sh\nexec 9> ${fifo}\nsleep 1000 &\necho started >&9\nwait\n`);
   await chmod(slow, 0o755);
-  const stuck = createGitSource({ git: slow, cache: join(root, 'c2'), stages: join(root, 's2') });
+  const stuck = createGitSource({ git: slow, cache: join(root, 'c2'), stages: join(root, 's2'), clock });
   const controller = new AbortController();
   const answer = stuck.resolve(request(), controller.signal);
   let said = '';
@@ -294,13 +295,16 @@ test('an https origin: certificates are checked, redirects not followed, the tre
   await repository.git('clone', '--quiet', '--bare', repository.path, bare);
   await repository.git('--git-dir', bare, 'update-server-info');
   const { url, requests } = await httpsOrigin(context, join(root, 'served'));
-  const options = { git: '/usr/bin/git', stages: join(root, 'stages') };
+  const options = { git: '/usr/bin/git', stages: join(root, 'stages'), clock };
   const trusting = createGitSource({ ...options, cache: join(root, 'https-cache'), certificates });
   const over = (origin: string) => trusting.resolve(request({ origin }), never());
 
   const resolved = valueOf(await over(`${url}/app.git`));
   assert.deepEqual(resolved.facts, { ...valueOf(await resolve()).facts, origin: `${url}/app.git` });
   assert.equal(resolved.facts.commit, first);
+  // The network's time is no time of ours; this machine's is.
+  assert.ok(resolved.fetchMs > 0);
+  assert.equal(valueOf(await resolve()).fetchMs, 0);
   valueOf(await stage(resolved));
   const moved = await over(`${url}/moved/app.git`);
   assert.match(JSON.stringify(moved), /source-unreachable.*(redirect|302)/);

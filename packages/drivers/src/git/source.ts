@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { type Clock, digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import {
   type ResolvedSource,
   type SourceFacts,
@@ -31,13 +31,15 @@ export interface GitSourceOptions {
   readonly cache: string;
   /** The authority's stage directory. */
   readonly stages: string;
+  readonly clock: Clock;
   /** A PEM file of certificates that https origins are trusted by in place of the system's. */
   readonly certificates?: string;
 }
 
 /** A git repository as a source, read by plumbing alone: no work tree, no checkout, no filters. */
-export function createGitSource({ git: program, cache, stages, certificates }: GitSourceOptions): SourcePort {
-  const git = new Git(program, certificates ?? null);
+export function createGitSource(options: GitSourceOptions): SourcePort {
+  const { cache, stages, clock } = options;
+  const git = new Git(options.git, options.certificates ?? null);
   /** What was listed to plan is not listed again to stage: a tree never changes under its id. */
   let lastListing: { readonly tree: string; readonly listing: Listing } | null = null;
   const directoryOf = (target: string): string => join(cache, `${target}.git`);
@@ -95,8 +97,10 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
 
   async function resolve(request: SourceRequest, signal: AbortSignal): Promise<Outcome<ResolvedSource>> {
     const { target, origin, ref, selection, minimumRevision, recipePath } = request;
+    const askedMs = clock.monotonicMs();
     const fetched = await fetchHead(target, request, signal);
     if (!fetched.ok) return fetched;
+    const fetchMs = transportOf(origin) === 'file' ? 0 : clock.monotonicMs() - askedMs;
     const repository = { git, directory: directoryOf(target), signal };
     const wanted = request.commit ?? HEAD;
     const { tip, commit, tree, minimum, recipe } = await inspectCommit(repository, {
@@ -155,7 +159,7 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
       gitlinks: [],
       minimumRevision,
     };
-    return ok({ facts, recipe: recipe.content.toString('base64') });
+    return ok({ facts, recipe: recipe.content.toString('base64'), fetchMs });
   }
 
   /** Copies a tree out of the cache; refused with `source-unreachable` when the cache does not hold all of it. */
@@ -188,6 +192,7 @@ export function createGitSource({ git: program, cache, stages, certificates }: G
       if (!fetched.ok) return fetched;
       copied = await copy();
     }
+    lastListing = null;
     if (!copied.ok) return copied;
     // I2: what counts is what is on disk, not what was meant to be written.
     const onDisk = await treeIdOf(tree, facts.objectFormat);

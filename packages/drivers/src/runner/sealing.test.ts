@@ -26,7 +26,7 @@ async function app(context: TestContext, id?: string, origin?: string) {
     bindings: { app: bindingText(repository.path, first) },
   });
   const plan = async (ref?: string) =>
-    valueOf(await made.release.plan({ target: 'app', ...(ref === undefined ? {} : { ref }) }, never()));
+    valueOf(await made.release.plan({ target: 'app', ...(ref === undefined ? {} : { ref }) }, never())).plan;
   const seal = async () => valueOf(await made.release.seal(await plan(), never(), silent));
   const directory = (release: Digest): string => releaseDirectory(made.fleet.directories.releases, release);
   return { ...made, repository, first, plan, seal, directory };
@@ -93,7 +93,7 @@ test('the same commit gives the same build in two fleets, and a release of its o
   const three = await bench(context, { id: 'north', bindings: { app: bindingText(mirror, one.first) } });
   const first = await one.seal();
   for (const other of [two, three]) {
-    const plan = valueOf(await other.release.plan({ target: 'app' }, never()));
+    const plan = valueOf(await other.release.plan({ target: 'app' }, never())).plan;
     const sealed = valueOf(await other.release.seal(plan, never(), silent));
     assert.equal(sealed.build, first.build);
     assert.notEqual(sealed.release, first.release);
@@ -315,8 +315,8 @@ test('work for one target never waits for another', async (context) => {
     },
   });
   const controller = new AbortController();
-  const stuckPlan = valueOf(await release.plan({ target: 'slow' }, never()));
-  const plan = valueOf(await release.plan({ target: 'app' }, never()));
+  const stuckPlan = valueOf(await release.plan({ target: 'slow' }, never())).plan;
+  const plan = valueOf(await release.plan({ target: 'app' }, never())).plan;
   const begun = Promise.withResolvers<void>();
   const stuck = release.seal(stuckPlan, controller.signal, ({ text: note }) => note === 'begun' && begun.resolve());
   await begun.promise;
@@ -354,7 +354,7 @@ test('the observer is sealed from installed files by the same way', async (conte
     environment: { MODE: 'a' },
   };
   const { release, fleet } = await bench(context, { bindings: {}, installed: [installed] });
-  const plan = valueOf(await release.plan({ target: 'observer' }, never()));
+  const plan = valueOf(await release.plan({ target: 'observer' }, never())).plan;
   assert.equal(plan.source.origin, 'idunn:installed');
   assert.match(plan.source.commit, /^[0-9a-f]{64}$/);
   assert.equal(plan.launch.program.kind, 'interpreter');
@@ -367,9 +367,9 @@ test('the observer is sealed from installed files by the same way', async (conte
   assert.equal(valueOf(await release.installed(sealed.release)).release, sealed.release);
   // The same bytes are the same release; other bytes are another one, and a plan of the old bytes can no longer be
   // staged.
-  assert.equal(planDigest(valueOf(await release.plan({ target: 'observer' }, never()))), planDigest(plan));
+  assert.equal(planDigest(valueOf(await release.plan({ target: 'observer' }, never())).plan), planDigest(plan));
   await writeFile(join(directory, 'lib/a.js'), 'export const b = 1;\n');
-  const changed = valueOf(await release.plan({ target: 'observer' }, never()));
+  const changed = valueOf(await release.plan({ target: 'observer' }, never())).plan;
   assert.notEqual(changed.source.commit, plan.source.commit);
   assert.equal(refusalOf(await release.materialize(plan, never(), silent)).code, 'stage-mismatch');
 });

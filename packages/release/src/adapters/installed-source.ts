@@ -42,7 +42,7 @@ export function createInstalledSource(options: {
         gitlinks: [],
         minimumRevision: tree,
       };
-      return ok({ facts, recipe: Buffer.from(recipe).toString('base64') });
+      return ok({ facts, recipe: Buffer.from(recipe).toString('base64'), fetchMs: 0 });
     },
 
     async stage(_target, facts, stage, signal) {

@@ -16,6 +16,8 @@ export interface ResolvedSource {
   readonly facts: SourceFacts;
   /** The recipe's exact bytes in base64, of the commit that the facts name. */
   readonly recipe: string;
+  /** How long a network was waited for; 0 for a source on this machine. */
+  readonly fetchMs: number;
 }
 
 /** Reads a source and copies it out. It never writes to the origin and never makes a work tree of it. */

@@ -46,6 +46,7 @@ export function createLocalReleaseService(options: LocalReleaseOptions): Release
     source: options.source,
     runner: options.runner,
     key: options.key,
+    clock,
     ids,
     inputs: createHttpsInputs({
       cache: join(directories.cache, 'inputs'),

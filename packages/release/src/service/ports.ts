@@ -1,4 +1,4 @@
-import type { Ids, SigningKey } from '@idunn/kernel';
+import type { Clock, Ids, SigningKey } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { HostPort } from '../ports/host-port.ts';
@@ -19,6 +19,7 @@ export interface ReleaseServicePorts {
   readonly releases: ReleaseStorePort;
   /** The authority's key; it signs provenance. */
   readonly key: SigningKey;
+  readonly clock: Clock;
   readonly ids: Ids;
   /** Targets sealed from installed files, each with its own binding and source. */
   readonly installed?: readonly { readonly binding: BindingDocument; readonly source: SourcePort }[];

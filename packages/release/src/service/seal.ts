@@ -13,7 +13,7 @@ import { aborted } from './work.ts';
 export interface SealContext extends ReleaseServicePorts {
   readonly collector: Collector;
   /** The exact tree and the pinned inputs, in the stage of the plan. */
-  materialize(): Promise<Outcome<{ readonly stage: Digest }>>;
+  materialize(): Promise<Outcome<{ readonly stage: Digest; readonly fetchMs: number }>>;
 }
 
 type Sealed = SealedRelease & { readonly stepsMs: number };

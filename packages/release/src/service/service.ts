@@ -5,7 +5,7 @@ import type { SealedRelease } from '../model/sealed-release.ts';
 import { checkHost } from '../plan/check-host.ts';
 import { compilePlan, planDigest } from '../plan/compile.ts';
 import { hostQuestions } from '../plan/host-facts.ts';
-import type { ReleasePort, ReleaseProgress } from '../ports/release-port.ts';
+import type { Planned, ReleasePort, ReleaseProgress } from '../ports/release-port.ts';
 import type { SourcePort, StageId } from '../ports/source-port.ts';
 import { parseRecipe } from '../recipe/parse.ts';
 import { selectSource } from '../source/selection.ts';
@@ -22,7 +22,7 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
   const installedOf = (target: string) => ports.installed?.find(({ binding }) => binding.binding.target === target);
   const sourceOf = (target: string): SourcePort => installedOf(target)?.source ?? ports.source;
 
-  async function plan(target: string, ref: string | undefined, signal: AbortSignal): Promise<Outcome<Plan>> {
+  async function plan(target: string, ref: string | undefined, signal: AbortSignal): Promise<Outcome<Planned>> {
     const fleet = ports.fleet();
     const bound = installedOf(target)?.binding ?? fleet.bindings.get(target);
     if (bound === undefined) {
@@ -39,10 +39,12 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
 
     const resolved = await sourceOf(target).resolve(request.value, signal);
     if (!resolved.ok) return resolved;
-    const { facts, recipe: bytes } = resolved.value;
+    const { facts, recipe: bytes, fetchMs } = resolved.value;
     const recipe = parseRecipe(Buffer.from(bytes, 'base64').toString('utf8'), facts.recipePath);
     if (!recipe.ok) return recipe;
-    return compilePlan({ fleet, machine: ports.machine, binding: bound, recipe: recipe.value, facts, hostFacts });
+    const machine = ports.machine;
+    const compiled = compilePlan({ fleet, machine, binding: bound, recipe: recipe.value, facts, hostFacts });
+    return compiled.ok ? ok({ plan: compiled.value, fetchMs }) : compiled;
   }
 
   async function materialize(
@@ -50,7 +52,7 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
     stage: StageId,
     signal: AbortSignal,
     progress: ReleaseProgress,
-  ): Promise<Outcome<{ readonly stage: Digest }>> {
+  ): Promise<Outcome<{ readonly stage: Digest; readonly fetchMs: number }>> {
     const { target, source: facts, inputs } = planned;
     const before = await ports.stages.verified(stage, facts);
     let digest = before;
@@ -61,13 +63,16 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
       if (!staged.ok) return staged;
       digest = staged.value;
     }
+    let fetchMs = 0;
     for (const input of inputs) {
       progress({ step: `input ${input.id}`, text: input.url });
+      const askedMs = ports.clock.monotonicMs();
       const placed = await ports.inputs.place(input, stage, signal);
       if (!placed.ok) return placed;
+      if (placed.value.fetched) fetchMs += ports.clock.monotonicMs() - askedMs;
     }
     if (before === null) await ports.stages.mark(stage);
-    return ok({ stage: digest });
+    return ok({ stage: digest, fetchMs });
   }
 
   /** One lane for each target, and the stage is known as busy while it is worked in. */

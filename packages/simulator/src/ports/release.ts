@@ -1,5 +1,5 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import type { Plan, ReleasePort, SealedRelease } from '@idunn/release';
+import type { Planned, ReleasePort, SealedRelease } from '@idunn/release';
 import { behaviourOf, digestOf, planFor, sealedFor, type TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Life } from './life.ts';
@@ -15,11 +15,11 @@ export interface Sources {
 export function fakeRelease(world: World, life: Life, sources: Sources): ReleasePort {
   return {
     plan: ({ target, ref = sources.headOf(target) }) =>
-      life.effect('plan', (): Outcome<Plan> => {
+      life.effect('plan', (): Outcome<Planned> => {
         const plan = planFor(target, ref, sources.shapeOf(target), sources.schemaOf(ref));
         world.plans.set(plan.source.commit, plan);
         world.refs.set(plan.source.commit, ref);
-        return ok(plan);
+        return ok({ plan, fetchMs: 0 });
       }),
     materialize: (plan) =>
       life.effect('materialize', () => ok({ stage: digestOf(`stage ${plan.source.commit}`), fetchMs: 0 })),

@@ -109,7 +109,8 @@ export async function bench(
   const fleet = valueOf(await loadFleet(root, { root: false, home: root, environment: {} }));
   const stages = stagesDirectory(fleet.directories.cache);
   const calls = { resolve: 0, stage: 0, run: 0 };
-  const git = createGitSource({ git: '/usr/bin/git', cache: join(fleet.directories.cache, 'git'), stages });
+  const cache = join(fleet.directories.cache, 'git');
+  const git = createGitSource({ git: '/usr/bin/git', cache, stages, clock: systemClock() });
   const source: SourcePort = {
     resolve: (...words) => ((calls.resolve += 1), git.resolve(...words)),
     stage: (...words) => ((calls.stage += 1), git.stage(...words)),
