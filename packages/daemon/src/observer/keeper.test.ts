@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EngineEvent, OutcomeName } from '@idunn/authority';
-import { randomIds, systemClock } from '@idunn/kernel';
+import { randomIds, StoreFault, systemClock } from '@idunn/kernel';
 import { FakeEngine } from '../testing/fake-parts.ts';
 import { observerKeeper } from './keeper.ts';
 
@@ -22,18 +22,29 @@ const outcome = (name: OutcomeName): EngineEvent => ({
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('the observer is asked for by Idunn itself again after a death, with a growing wait after failures', async () => {
+function kept() {
   const engine = new FakeEngine();
   const waits: { ms: number; fire: () => void }[] = [];
   const timers = { after: (ms: number, fire: () => void) => (waits.push({ ms, fire }), () => undefined) };
-  const keeper = observerKeeper({
-    target: 'observer',
-    engine,
-    clock: systemClock(),
-    ids: randomIds,
-    timers,
-    log: () => undefined,
-  });
+  const said: string[] = [];
+  const parts = { target: 'observer', engine, clock: systemClock(), ids: randomIds, timers };
+  return { engine, waits, said, keeper: observerKeeper({ ...parts, log: (text) => said.push(text) }) };
+}
+
+test('F28: a store that refuses is told and asked again; it does not end the daemon', async () => {
+  const { engine, waits, said, keeper } = kept();
+  engine.submit = () => Promise.reject(new StoreFault('store-full', 'No space is left.'));
+  keeper.ensure();
+  await settled();
+  assert.match(said.join(), /No space is left/);
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    [1_000],
+  );
+});
+
+test('the observer is asked for by Idunn itself again after a death, with a growing wait after failures', async () => {
+  const { engine, waits, keeper } = kept();
   keeper.ensure();
   await settled();
   assert.deepEqual(

@@ -42,6 +42,17 @@ export function observerKeeper(parts: {
       return;
     }
     transaction = 'being submitted';
+    try {
+      await ask();
+    } catch (fault) {
+      // A store that cannot be written stops this step, not the daemon (F28).
+      transaction = null;
+      log(`the observer was not asked for: ${String(fault)}`, null);
+      retry();
+    }
+  }
+
+  async function ask(): Promise<void> {
     const operationId = risingId(ids, clock, 'op');
     const receipt = await engine.submit({
       kind: 'up',
