@@ -55,7 +55,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   return ok({
     async start() {
       await engine.start();
-      const listening = await listenForRole(server, ground.operatorSocket);
+      const listening = await listenForRole(server, ground.operatorSocket, ground.machine.timers);
       if (!listening.ok) return listening;
       const observer = await engine.target(OBSERVER_TARGET);
       if (observer?.admitted) self.hold(observer.admitted.activation);

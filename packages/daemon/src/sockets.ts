@@ -1,7 +1,8 @@
-import { chmod, lstat, unlink } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { connect, type Server } from 'node:net';
+import { dirname } from 'node:path';
 import { SOCKET_PATH_LIMIT_BYTES } from '@idunn/client';
-import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { keepSocket, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { FastifyInstance } from 'fastify';
 
 /** A socket path that the system can carry; checked before anything is made. */
@@ -16,21 +17,50 @@ export function checkSocketPath(path: string): Outcome<string> {
   );
 }
 
-/** Listens for one role: only its owner may connect. What a dead daemon left behind is taken away first. */
-export async function listenForRole(server: FastifyInstance, path: string): Promise<Outcome<'listening'>> {
+/**
+ * Listens for one role: only its owner may connect. What a dead daemon left behind is taken away first, and where the
+ * socket's file is taken away it is made again, until the server closes.
+ */
+export async function listenForRole(
+  server: FastifyInstance,
+  path: string,
+  timers: Timers,
+): Promise<Outcome<'listening'>> {
   if (await answers(path)) {
     return refused(refusal('daemon-already-running', `Another daemon already answers on ${path}.`));
   }
+  let leave = (): void => undefined;
+  server.addHook('preClose', async () => leave());
+  // Ready first: nothing else is to be made under the umask of the socket.
+  await server.ready();
+  await listenAt(path, () => server.listen({ path }));
+  leave = keepSocket(path, timers, async () => {
+    server.server.close();
+    await listenAt(path, () => listenAgain(server.server, path));
+  });
+  return ok('listening');
+}
+
+const listenAgain = (server: Server, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+async function listenAt(path: string, listen: () => Promise<unknown>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await removeSocket(path);
   // The mode is set by the umask while the socket is made: there is no instant at which others may connect.
   const before = process.umask(0o177);
   try {
-    await server.listen({ path });
+    await listen();
   } finally {
     process.umask(before);
   }
   await chmod(path, 0o600);
-  return ok('listening');
 }
 
 const answers = (path: string): Promise<boolean> =>

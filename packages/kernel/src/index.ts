@@ -77,4 +77,5 @@ export {
 export { openRecordStore, type SqliteRecordStore } from './store/sqlite/open.ts';
 export { systemClock } from './system/clock.ts';
 export { randomIds } from './system/ids.ts';
+export { keepSocket } from './system/kept-socket.ts';
 export { systemTimers } from './system/timers.ts';

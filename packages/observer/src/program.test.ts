@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { signEnvelope, systemClock } from '@idunn/kernel';
 import { LINK_SCHEMAS, MAX_LINE_BYTES, type ObserverRequest, verifyPresence } from '@idunn/readiness';
@@ -238,4 +238,17 @@ test('without its launch document, or with a key that others can read, it does n
     await running.logs(reason);
     assert.equal(await running.ended(), 1);
   }
+});
+
+test('an observer whose sockets were taken away is within reach again', async () => {
+  const home = newHome();
+  await start(home);
+  rmSync(dirname(home.link), { recursive: true });
+  const deadlineMs = systemClock().monotonicMs() + 10_000;
+  while (!(existsSync(home.link) && existsSync(home.presence))) {
+    assert.ok(systemClock().monotonicMs() < deadlineMs, 'both sockets are there again');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const daemon = await Daemon.link(home);
+  await daemon.publish(ghost);
 });

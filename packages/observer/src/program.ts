@@ -14,7 +14,7 @@ import {
 } from '@idunn/kernel';
 import { OBSERVER_KINDS } from './book/records.ts';
 import { makePrivateDirectory } from './edge/directories.ts';
-import { closeServer, listenPrivately } from './edge/sockets.ts';
+import { listenPrivately } from './edge/sockets.ts';
 import { readLaunch } from './launch/launch-document.ts';
 import { TAKE_OVER_EVERY_MS, TAKE_OVER_HURRIES, TAKE_OVER_HURRY_MS } from './limits.ts';
 import { channel } from './self/channel.ts';
@@ -69,7 +69,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     opened: () => lease.send(() => self.next()),
     log,
   });
-  const channelServer = await listenPrivately(join(directory, 'channel.sock'), (socket) => lease.accept(socket));
+  const channelServer = await listenPrivately(join(directory, 'channel.sock'), timers, (socket) =>
+    lease.accept(socket),
+  );
 
   const ending = new AbortController();
   let dial: ReturnType<typeof incumbentDial> | null = null;
@@ -147,7 +149,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       await running;
       await serving?.close();
       lease.close();
-      await closeServer(channelServer);
+      await channelServer.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock, RecordStore, SigningKey, Timers, VerificationKey } from '@idunn/kernel';
 import { openBook } from './book/book.ts';
-import { closeServer, listenPrivately } from './edge/sockets.ts';
+import { listenPrivately } from './edge/sockets.ts';
 import { openTrails } from './edge/sqlite-trails.ts';
 import type { Launch } from './launch/launch-document.ts';
 import { daemonLinks } from './link/daemon-links.ts';
@@ -42,12 +42,12 @@ export async function serve(ports: ServePorts): Promise<{ close(): Promise<void>
   const workloads = workloadConnections({ observer, clock, yieldTo: ports.yieldTo, log });
   links.serve(observer, () => book.requestSequence);
   const servers = [
-    await listenPrivately(join(ports.socketDirectory, 'presence.sock'), (socket) => workloads.accept(socket)),
-    await listenPrivately(join(ports.socketDirectory, 'link.sock'), (socket) => links.accept(socket)),
+    await listenPrivately(join(ports.socketDirectory, 'presence.sock'), timers, (socket) => workloads.accept(socket)),
+    await listenPrivately(join(ports.socketDirectory, 'link.sock'), timers, (socket) => links.accept(socket)),
   ];
   return {
     async close() {
-      const closed = servers.map(closeServer);
+      const closed = servers.map((server) => server.close());
       workloads.close();
       links.close();
       await Promise.all(closed);

@@ -36,7 +36,7 @@ test('F30: a followed log shows whole lines as they come, over a rotation, with 
   assert.equal((await end).done, true);
 });
 
-test('F30: where a followed log begins in the middle of a line, or a line is too long, no part of a secret is shown', async (t) => {
+test('F30: where a followed log begins within a line, or a line is too long, no part of a secret shows', async (t) => {
   const logs = await mkdtemp(join(tmpdir(), 'idunn-logs-'));
   t.after(() => rm(logs, { recursive: true }));
   const path = join(logs, 'act-1.log');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -243,4 +243,15 @@ test('the state and control files are their owner’s alone', async (t) => {
   for (const path of [fleet.stateFile, journalPath(fleet.stateFile), join(fleet.directory, 'run', 'router.sock')]) {
     assert.equal((await stat(path)).mode & 0o077, 0, path);
   }
+});
+
+test('a router whose control socket was taken away, its directory too, is within reach again', async (t) => {
+  const fleet = await rig(t);
+  const pid = await fleet.pid();
+  await rm(join(fleet.directory, 'run'), { recursive: true });
+  const later = fleet.another();
+  t.after(() => later.close());
+  const found = value(await later.ensure());
+  assert.equal(found.pid, pid, 'the same router');
+  assert.equal((await stat(join(fleet.directory, 'run', 'router.sock'))).mode & 0o777, 0o600);
 });

@@ -70,7 +70,7 @@ async function run(log: Log): Promise<Outcome<'serving'>> {
       process.exit(0);
     });
   };
-  const control = await listenForControl(options.control, { router, hello, stop }, log);
+  const control = await listenForControl(options.control, { router, hello, stop }, log, systemTimers);
   process
     .on('SIGTERM', stop)
     .on('SIGINT', stop)

@@ -1,30 +1,50 @@
-import { chmodSync, unlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { keepSocket, type Timers } from '@idunn/kernel';
 
 /** Connections that may wait to be taken: every workload of a machine comes back at once after a restart. */
 const BACKLOG = 4_096;
 
 /**
  * Listens on a Unix socket that only this user can reach. What lies there is a leftover: its maker held the same
- * lock.
+ * lock. Where the socket's file is taken away it is made again.
  */
-export async function listenPrivately(path: string, accept: (socket: Socket) => void): Promise<Server> {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
+export async function listenPrivately(
+  path: string,
+  timers: Timers,
+  accept: (socket: Socket) => void,
+): Promise<PrivateServer> {
   const server = createServer(accept);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ path, backlog: BACKLOG }, () => resolve());
+  await listen(server, path);
+  const leave = keepSocket(path, timers, async () => {
+    server.close();
+    await listen(server, path);
   });
-  chmodSync(path, 0o600);
-  return server;
+  return {
+    close() {
+      leave();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
 }
 
-/** Stops listening and removes the socket; connections that are open stay their owner's to end. */
-export const closeServer = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
+/** Closing stops listening and removes the socket; connections that are open stay their owner's to end. */
+export interface PrivateServer {
+  close(): Promise<void>;
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  rmSync(path, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path, backlog: BACKLOG }, () => {
+      server.off('error', reject);
+      resolve();
+    });
   });
+  chmodSync(path, 0o600);
+}

@@ -1,6 +1,7 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { refusal } from '@idunn/kernel';
+import { dirname } from 'node:path';
+import { keepSocket, refusal, type Timers } from '@idunn/kernel';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { readLines, writeLine } from './lines.ts';
@@ -8,12 +9,35 @@ import { type OperationContext, operate } from './operations.ts';
 import { requestSchema } from './protocol.ts';
 
 /**
- * The control socket: lines of JSON, request ids, one reply each, and notices. Only its owner may connect.
- * The caller holds the fleet's router lock, so a socket file that is there already is a dead router's.
+ * The control socket: lines of JSON, request ids, one reply each, and notices. Only its owner may connect. The caller
+ * holds the fleet's router lock, so a socket file that is there already is a dead router's. Where the file is taken
+ * away it is made again: the router outlives whoever else could bring it back within reach.
  */
-export async function listenForControl(path: string, context: OperationContext, log: Log): Promise<Server> {
+export async function listenForControl(
+  path: string,
+  context: OperationContext,
+  log: Log,
+  timers: Timers,
+): Promise<{ close(): void }> {
   const server = createServer((socket) => serve(socket, context, log));
   server.maxConnections = LIMITS.controlConnections;
+  await listen(server, path);
+  server.on('error', (error) => log.write('control-fault', { error: error.message }));
+  const leave = keepSocket(path, timers, async () => {
+    log.write('control-socket-lost');
+    server.close();
+    await listen(server, path);
+  });
+  return {
+    close() {
+      leave();
+      server.close();
+    },
+  };
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   const umask = process.umask(0o177); // The socket is born with mode 0600.
   try {
@@ -28,8 +52,6 @@ export async function listenForControl(path: string, context: OperationContext, 
     process.umask(umask);
   }
   chmodSync(path, 0o600);
-  server.on('error', (error) => log.write('control-fault', { error: error.message }));
-  return server;
 }
 
 function serve(socket: Socket, context: OperationContext, log: Log): void {
