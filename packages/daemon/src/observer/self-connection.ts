@@ -19,16 +19,23 @@ export function selfConnection(parts: {
   let stopped = false;
 
   async function reach(activation: string, retryMs: number): Promise<void> {
-    const found = await workload.find(target, activation);
-    if (found.kind === 'absent') {
-      held.delete(activation);
-      return;
-    }
-    const opened = found.kind === 'seen' && (await channel.open(found.value)).ok;
+    const reached = await tryOnce(activation);
+    if (reached === 'gone') held.delete(activation);
     const line = held.get(activation);
-    if (opened || stopped || line === undefined) return;
+    if (reached === 'open' || stopped || line === undefined) return;
     const next = Math.min(retryMs * 2, RETRY_MS.most);
     line.cancel = timers.after(retryMs, () => void reach(activation, next));
+  }
+
+  /** A driver that throws has seen nothing (I10): it is asked again. */
+  async function tryOnce(activation: string): Promise<'open' | 'gone' | 'not-yet'> {
+    try {
+      const found = await workload.find(target, activation);
+      if (found.kind !== 'seen') return found.kind === 'absent' ? 'gone' : 'not-yet';
+      return (await channel.open(found.value)).ok ? 'open' : 'not-yet';
+    } catch {
+      return 'not-yet';
+    }
   }
 
   function hold(activation: string): void {
