@@ -1,6 +1,7 @@
 import type { EngineApi } from '@idunn/authority';
 import { API_VERSION, type DoctorCheck, type FleetAnswer, type Version } from '@idunn/client';
 import { isDigest, ok, refusal, refused } from '@idunn/kernel';
+import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
@@ -68,8 +69,7 @@ export function apiParts(
       isDigest(digest)
         ? drivers.release.installed(digest)
         : Promise.resolve(refused(refusal('subject-unknown', `${digest} is no digest`))),
-    history: ({ subject, limit }) =>
-      store.history({ limit, newestFirst: true, ...(subject === undefined ? {} : { subject }) }),
+    history: (options) => readHistory(store, engine, options),
     logs: logReader(directories.logs, drivers.workload),
     doctor: () => doctorChecks(ground, drivers),
     keys: () => keyring.list(),

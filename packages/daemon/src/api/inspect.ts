@@ -3,8 +3,12 @@ import { isDigest, type Json, type Outcome, ok, refusal, refused } from '@idunn/
 import type { ApiParts } from './parts.ts';
 import { targetStatusOf, transactionAnswerOf } from './views.ts';
 
-/** Everything that is known about one id: a target, a transaction, a release digest or an incarnation key. */
-export async function inspect(parts: ApiParts, id: string): Promise<Outcome<Inspect>> {
+/**
+ * Everything that is known about one id: a target, a transaction, a release digest, an incarnation key, or the first
+ * digits that status shows of an incarnation, its activation or its release.
+ */
+export async function inspect(parts: ApiParts, word: string): Promise<Outcome<Inspect>> {
+  const id = await wholeId(parts, word);
   const answer = (kind: Inspect['kind'], value: unknown): Outcome<Inspect> =>
     ok({ schema: 'idunn.inspect/v1', kind, id, value: value as Json as Inspect['value'] });
   if (isDigest(id)) {
@@ -24,3 +28,27 @@ export async function inspect(parts: ApiParts, id: string): Promise<Outcome<Insp
 
 const unknownSubject = (id: string): Outcome<never> =>
   refused(refusal('subject-unknown', `nothing called ${id} is known here`));
+
+const FIRST_DIGITS = /^(?:sha256:|act-)?([0-9a-f]{8,63})$/;
+
+/** The one incarnation or release of the running fleet that begins so; the word itself when there is not just one. */
+async function wholeId(parts: ApiParts, word: string): Promise<string> {
+  const digits = FIRST_DIGITS.exec(word)?.[1];
+  if (digits === undefined) return word;
+  const targets = await parts.engine.targets();
+  const begins = (id: string | null): boolean =>
+    id
+      ?.split(/sha256:|act-/)
+      .at(-1)
+      ?.startsWith(digits) ?? false;
+  const found = new Set(
+    targets.flatMap(({ incarnations }) =>
+      incarnations.flatMap(({ incarnation, activation, expected }) => [
+        ...(begins(incarnation) || begins(activation) ? [incarnation] : []),
+        ...(begins(expected.release) ? [expected.release] : []),
+      ]),
+    ),
+  );
+  const [only] = found;
+  return found.size === 1 && only !== undefined ? only : word;
+}
