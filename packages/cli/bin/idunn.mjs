@@ -4,9 +4,9 @@ import process from 'node:process';
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(
-    'idunn needs Node 24 or newer, this is ' +
+    'Idunn needs Node 24 or newer, this is ' +
       process.versions.node +
-      '; inside the repository, npx idunn uses its own.\n',
+      '; inside the repository, run it with npx, which brings its own.\n',
   );
   process.exitCode = 1;
 } else {

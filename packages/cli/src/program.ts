@@ -18,16 +18,46 @@ const targetName = (text: string): string => {
 };
 
 const subjectName = (text: string): string => {
-  targetName(text.replace(/^profile:/, ''));
+  if (!NAME.test(text.replace(/^profile:/, ''))) {
+    throw new InvalidArgumentError('It is a target or profile:NAME; each name is up to 63 of a-z, 0-9 and -.');
+  }
   return text;
 };
 
-const operation = new Option('--operation-id <id>', 'repeat the request under this id without running it twice');
+const ownerName = (text: string): string => {
+  const [fleet = '', target = '', ...more] = text.split('/');
+  if (!NAME.test(fleet) || !NAME.test(target) || more.length > 0) {
+    throw new InvalidArgumentError('It is FLEET/TARGET, as the refusal of idunn up names the owner.');
+  }
+  return text;
+};
+
+const operationName = (text: string): string => {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/.test(text)) {
+    throw new InvalidArgumentError('It is up to 128 of A-Z, a-z, 0-9, dot, underscore, colon and -.');
+  }
+  return text;
+};
+
+const operation = new Option(
+  '--operation-id <id>',
+  'repeat the request under this id without running it twice',
+).argParser(operationName);
 const detach = new Option('--detach', 'return once the command is recorded');
 const timeout = new Option('--timeout <seconds>', 'look on for at most so long; nothing is stopped').argParser(
   wholeNumber,
 );
 const plain = new Option('--plain', 'plain lines, also on a terminal');
+
+const EXAMPLES = `
+First steps:
+  idunn daemon --detach      start the daemon of the fleet
+  idunn plan TARGET          see what would be done
+  idunn up TARGET            do it
+  idunn status               see what is admitted, and who may write
+
+The fleet is --fleet, else IDUNN_FLEET, else what .idunn.toml here or above names, else ~/.config/idunn, else
+/etc/idunn. Exit codes: 0 done, 1 failed, 2 wrong words, 3 refused, 4 still going, 5 aborted, 6 rolled back.`;
 
 /** The whole command tree. A command's code is loaded when it runs, so that `--help` and completion stay quick. */
 export function program(environment: Environment, finish: Finish): Command {
@@ -37,6 +67,8 @@ export function program(environment: Environment, finish: Finish): Command {
     .option('--json', 'one JSON document, or one object a line, in a documented shape')
     .version('0.1.0', '--version', 'print the version')
     .helpOption('-h, --help', 'print this, and do nothing')
+    .addHelpText('after', EXAMPLES)
+    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride();
 
@@ -101,7 +133,7 @@ export function program(environment: Environment, finish: Finish): Command {
   idunn
     .command('inspect')
     .description('everything that is known about a target, transaction, release or incarnation')
-    .argument('<id>', 'a target, a transaction id, sha256:… or TARGET@sha256:…')
+    .argument('<id>', 'a target, a transaction id, sha256:…, TARGET@sha256:…, or the short words of status')
     .action(async (id: string, _options, command: Command) => {
       const { inspect } = await import('./commands/inspect.ts');
       finish(await inspect(environment, id, command.optsWithGlobals()));
@@ -110,7 +142,7 @@ export function program(environment: Environment, finish: Finish): Command {
     .command('takeover')
     .description('make the state of another fleet this target’s')
     .argument('<target>', 'a target', targetName)
-    .option('--confirm <owner>', 'the owner that is set aside, as FLEET/TARGET')
+    .option('--confirm <owner>', 'the owner that is set aside, as FLEET/TARGET', ownerName)
     .addOption(operation)
     .addOption(detach)
     .addOption(timeout)

@@ -110,7 +110,7 @@ test('F2: a wait says on what, since when, until when and how to end it', async 
   await run(environment(['up', 'ghostlight'], { after }));
   assert.match(
     out.join(''),
-    /waiting on the freeze of ada: release day, since 00:00:00 UTC, without a limit; to end it: idunn freeze clear/,
+    /waiting on the freeze of ada: release day, since 00:00:00 UTC, without a limit; what to do: idunn freeze clear/,
   );
 });
 
@@ -244,6 +244,76 @@ test('a profile runs each of its targets; one that is not there is refused with 
   assert.match(err.join(''), /Did you mean profile:all\?/);
 });
 
+test('a phase that turned back is not shown as reached', async (t) => {
+  const turned = [
+    { ...where, event: 'phase', phase: 'planned', tookMs: 3, note: null },
+    { ...where, event: 'phase', phase: 'sealed', tookMs: null, note: null },
+    { ...where, event: 'phase', phase: 'sealed', tookMs: 148, note: null },
+    { ...where, event: 'phase', phase: 'aborting', tookMs: null, note: 'step-failed' },
+  ];
+  const refusal = { code: 'step-failed', reason: 'It ended with exit status 1.', remedy: 'Correct it.' };
+  const failed = outcome({ outcome: 'aborted', incarnation: null, refusal });
+  const { environment, out } = await stage(t, deploying(...turned, failed));
+  assert.equal(await run(environment(['up', 'ghostlight'])), 5);
+  const text = out.join('');
+  assert.match(text, /✔ planned.*\n.*✖ sealed +148 ms\n.*✖ aborting/);
+  assert.match(text, /nothing of it is admitted/, 'there was no incumbent that could be left alone');
+});
+
+test('between two phases the live view goes on showing the one before, never that it is queued', async (t) => {
+  const done = { ...where, event: 'phase', phase: 'planned', tookMs: 3, note: null };
+  const { environment, out } = await stage(t, deploying(done, materialized, outcome()));
+  const live = environment(['up', 'ghostlight']);
+  await run({ ...live, out: { ...live.out, terminal: true }, variable: (name) => (name === 'LANG' ? 'C.UTF-8' : '1') });
+  const afterFirst = out.join('').split('planned').slice(1).join('');
+  assert.ok(!afterFirst.includes('queued'));
+});
+
+test('words that are wrong are refused before anything is asked, in JSON too, with where to read on', async (t) => {
+  const { environment, out, err, asked } = await stage(t, {});
+  const wrong = [
+    ['up', 'profile:'],
+    ['up', 'ghostlight', '--operation-id', '!!'],
+    ['takeover', 'ghostlight', '--confirm', 'ghostlight'],
+    ['takeover', 'ghostlight'],
+    ['key', 'show'],
+    ['key'],
+    ['nonsense'],
+  ];
+  for (const words of wrong) {
+    out.length = 0;
+    assert.equal(await run(environment([...words, '--json'])), 2, words.join(' '));
+    const answer = JSON.parse(out.join('')) as { schema: string; refusal: { code: string } };
+    assert.deepEqual([answer.schema, answer.refusal.code], ['idunn.refusal/v1', 'words-invalid'], words.join(' '));
+  }
+  assert.deepEqual(err, []);
+  await run(environment(['key', 'show']));
+  assert.match(err.join(''), /idunn key show --help/);
+  assert.equal(asked.length, 0);
+});
+
+test('the help of every command names the options that hold everywhere', async (t) => {
+  const { environment, out } = await stage(t, {});
+  for (const words of [['up'], ['key', 'list'], ['status']]) {
+    out.length = 0;
+    await run(environment([...words, '--help']));
+    assert.match(out.join(''), /--fleet <directory>[\s\S]*--json/, words.join(' '));
+  }
+});
+
+test('an empty history is that of something known; what is not known is refused', async (t) => {
+  const history = { schema: 'idunn.history-view/v1', fleet: 'test', entries: [] };
+  const inspected = { schema: 'idunn.inspect/v1', kind: 'target', id: 'almanac', value: {} };
+  const { environment, err } = await stage(t, {
+    'GET /v1/history?subject=almanac': history,
+    'GET /v1/inspect/almanac': inspected,
+    'GET /v1/history?subject=nonsense': history,
+  });
+  assert.equal(await run(environment(['history', 'almanac'])), 0);
+  assert.equal(await run(environment(['history', 'nonsense'])), 3);
+  assert.match(err.join(''), /^subject-unknown/);
+});
+
 test('takeover needs the owner typed out when nobody can be asked', async (t) => {
   const { environment, asked } = await stage(t, deploying(outcome()));
   assert.equal(await run(environment(['takeover', 'ghostlight'])), 2);
@@ -284,6 +354,24 @@ test('key rotation is refused by name', async (t) => {
   const { environment, err } = await stage(t, {});
   assert.equal(await run(environment(['key', 'rotate', 'ghostlight'])), 3);
   assert.match(err.join(''), /^key-rotation-unavailable/);
+});
+
+test('doctor names a fault in the fleet’s files', async (t) => {
+  const fault = { file: '/fleet/fleet.toml', line: 3, column: 1, message: 'unknown field colour', text: 'colour = 1' };
+  const { environment, out } = await stage(t, {
+    'GET /v1/doctor': { schema: 'idunn.doctor/v1', checks: [] },
+    'GET /v1/fleet': {
+      schema: 'idunn.fleet-view/v1',
+      fleet: 'test',
+      machine: 'local',
+      directory: '/fleet',
+      targets: [],
+      profiles: {},
+      faults: [fault],
+    },
+  });
+  assert.equal(await run(environment(['doctor'])), 1);
+  assert.match(out.join(''), /bad +fleet files +1 fault, the first at \/fleet\/fleet\.toml:3:1: unknown field colour/);
 });
 
 test('doctor looks without a daemon, and names each thing that it looked at', async (t) => {

@@ -1,4 +1,6 @@
-import { CommanderError } from 'commander';
+import type { RefusalAnswer } from '@idunn/client';
+import { type Command, CommanderError } from 'commander';
+import { refuse } from './context.ts';
 import type { Environment } from './edge/environment.ts';
 import { EXIT } from './exit.ts';
 import { program } from './program.ts';
@@ -9,19 +11,37 @@ export async function run(environment: Environment): Promise<number> {
   const idunn = program(environment, (result) => {
     code = result;
   });
+  const json = environment.argv.includes('--json');
+  let wrong = '';
   const output = {
     writeOut: (text: string) => environment.out.write(text),
-    writeErr: (text: string) => environment.err.write(text),
+    writeErr: (text: string) => (json ? (wrong += text) : environment.err.write(text)),
     getOutHelpWidth: () => environment.out.columns,
     getErrHelpWidth: () => environment.err.columns,
   };
   const everyCommand = [idunn, ...idunn.commands, ...idunn.commands.flatMap((command) => command.commands)];
-  for (const command of everyCommand) command.configureOutput(output).exitOverride();
+  for (const command of everyCommand) {
+    const words = command === idunn ? 'idunn' : fullName(command);
+    command.configureOutput(output).exitOverride();
+    command.showHelpAfterError(`${words} --help shows the words that it takes.`);
+  }
   try {
     await idunn.parseAsync(environment.argv, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.done;
+    if (json) refuse(environment, json, wrongWords(error, wrong));
+    return EXIT.usage;
   }
+}
+
+const fullName = (command: Command): string =>
+  command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+
+/** What commander said of the words, as a refusal for those who read JSON. */
+function wrongWords({ code }: CommanderError, said: string): RefusalAnswer {
+  const [line = ''] = said.split('\n');
+  const reason = code === 'commander.help' ? 'a command is missing' : line.replace(/^error: /, '');
+  return { code: 'words-invalid', reason, remedy: 'Run idunn --help, or the command with --help, for its words.' };
 }

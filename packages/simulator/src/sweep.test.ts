@@ -59,6 +59,12 @@ test('F5: a build whose health answers 301 for ever is told so, with status and 
   assert.deepEqual([probe.status, probe.body], [301, 'moved to /login']);
 });
 
+test('F7: a build without state that warms up and never says active is told so', async () => {
+  const { results, violations } = await run(twoDeploys('never-active', { stores: 0, routed: false }));
+  assert.deepEqual(violations, []);
+  assert.equal(results[1]?.refusal?.code, 'candidate-never-active');
+});
+
 for (const [behaviour, outcome, code] of OUTCOMES) {
   const words = code === null ? '' : ` as ${code}, with its last words`;
   test(`F7, F18: a build that ${behaviour} ends ${outcome}${words}`, async () => {

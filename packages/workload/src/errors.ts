@@ -14,7 +14,7 @@ const REMEDIES = {
   'workload-store-not-a-plain-file':
     'Put the database file itself, with a single link, at the path of the state contract.',
   'workload-store-mount-point': 'Mount the directory that holds the database, never the database file itself.',
-  'workload-store-replaced': 'Restart the program; replace a store only through `idunn restore`.',
+  'workload-store-replaced': 'Replace a store only while no program has it open, then run `idunn up TARGET`.',
   'workload-store-uri': "Name the store by its absolute path in the binding's state root, not by a SQLite URI.",
   'workload-store-not-wal': 'Run PRAGMA journal_mode=WAL on the database once, while nothing else has it open.',
   'workload-store-locking': 'Leave locking_mode at NORMAL; remove what sets EXCLUSIVE.',

@@ -32,5 +32,5 @@ export function readFreeze(
   const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
   return freeze.kind === 'seen'
     ? wait(`the freeze of ${freeze.value.by}: ${freeze.value.reason}`, freeze.value.clearedBy, { wakeAtMs })
-    : wait(`a freeze that cannot be read: ${freeze.because}`, 'idunn freeze status', { wakeAtMs });
+    : wait(`a freeze that cannot be read: ${freeze.because}`, 'idunn status', { wakeAtMs });
 }

@@ -103,8 +103,14 @@ function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   }
   if (where.at !== 'granted') return because('fence-not-proven', 'The incumbent was not fenced by the deadline.');
   const { reached } = f.e.marks;
-  if (f.plan.state !== null && reached['ready-observed'] === undefined) {
-    return because('candidate-never-active', `It held epoch ${where.epoch ?? 'none'} and was never active under it.`);
+  if (reached['ready-observed'] === undefined) {
+    if (f.plan.state !== null) {
+      return because('candidate-never-active', `It held epoch ${where.epoch ?? 'none'} and was never active under it.`);
+    }
+    const { word } = slotOf(f.e, f.passage.successor.launch.id);
+    if (word.kind === 'seen' && word.value.present?.state === 'warming') {
+      return because('candidate-never-active', 'It keeps no state, was let in, and never said that it is active.');
+    }
   }
   if (reached['route-published'] === undefined) {
     return because('candidate-never-ready', 'No Ready receipt for this activation and epoch arrived.');
@@ -162,7 +168,7 @@ function relaunching(f: PassageFrame, row: Standing | null): Decision {
       if (row === null) return f.keep({ ...passage, successor: { subject, launch: running } });
       const epoch = Math.max(row.epoch, e.target.highestEpoch) + 1;
       const move = { from: row, to: { epoch, activation: running.id } };
-      return echoOf(e, subject.plan, running, f.untilMs, (heard) => {
+      return echoOf(e, subject.plan, running, passage.predecessors, f.untilMs, (heard) => {
         const echoed = heard ? [...passage.echoed, running.id].slice(-64) : passage.echoed;
         return f.keep({ ...passage, successor: { subject, launch: running }, move, echoed }, { highestEpoch: epoch });
       });

@@ -14,7 +14,7 @@ test('bash completes commands, options, choices and the targets of the fleet', a
   assert.equal(await run(environment(['completion', 'bash'])), 0);
   await writeFile(join(fleet, 'completion.bash'), out.join(''));
   await mkdir(join(fleet, 'bin'));
-  await writeFile(join(fleet, 'bin/idunn'), '#!/bin/sh\n[ "$1" = __targets ] && echo ghostlight\n');
+  await writeFile(join(fleet, 'bin/idunn'), '#!/bin/sh\n[ "$1" = __targets ] && echo ghostlight $3\n');
   await chmod(join(fleet, 'bin/idunn'), 0o755);
   const complete = async (...words: string[]): Promise<string[]> => {
     const script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _idunn; printf "%s\\n" "${COMPREPLY[@]}"';
@@ -28,6 +28,15 @@ test('bash completes commands, options, choices and the targets of the fleet', a
   assert.deepEqual(await complete('--fleet', '/tmp', 'up', '--de'), ['--detach']);
   assert.deepEqual(await complete('completion', 'z'), ['zsh']);
   assert.deepEqual(await complete('key', 'c'), ['create']);
+  assert.deepEqual(await complete('key', ''), ['list', 'show', 'create']);
+  assert.deepEqual(await complete('key', 'create', ''), ['ghostlight']);
+  assert.deepEqual(await complete('history', ''), ['ghostlight']);
+  assert.deepEqual(await complete('inspect', 'g'), ['ghostlight']);
+  assert.deepEqual(await complete('--fleet', '/tmp', 'up', ''), ['ghostlight', '/tmp'], 'the targets of that fleet');
+  assert.deepEqual(await complete('up', '--timeout', '5', 'g'), ['ghostlight'], 'the value of an option is no target');
+  assert.deepEqual(await complete('up', 'ghostlight', 'g'), [''], 'there is one target only');
+  const flags = await complete('up', 'ghostlight', '--');
+  assert.deepEqual(flags.length, new Set(flags).size, 'each option once');
 });
 
 test('zsh and fish scripts name every command', async (t) => {

@@ -3,6 +3,7 @@ import type { Doctor, DoctorCheck } from '@idunn/client';
 import { type CommonOptions, type Context, openContext, printJson, printLines, refuse } from '../context.ts';
 import { note } from '../doctor/check.ts';
 import { diskSpace, keyPermissions, linger, socketPaths } from '../doctor/files.ts';
+import { fleetFiles } from '../doctor/fleet-files.ts';
 import { controlGroups, git, nodeVersion, separation } from '../doctor/programs.ts';
 import type { Environment } from '../edge/environment.ts';
 import { EXIT } from '../exit.ts';
@@ -34,6 +35,6 @@ export async function doctor(environment: Environment, options: CommonOptions): 
 
 async function daemonChecks({ client }: Context): Promise<readonly DoctorCheck[]> {
   const answer = await client.doctor();
-  if (answer.ok) return answer.value.checks;
+  if (answer.ok) return [fleetFiles(await client.fleet()), ...answer.value.checks];
   return [note('daemon', `${answer.refusal.reason}; its store and clocks were not looked at`, answer.refusal.remedy)];
 }

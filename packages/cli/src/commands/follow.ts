@@ -75,6 +75,7 @@ function leave(
   else {
     environment.err.write(
       `${sentenceOf(because)} ${target} goes on in ${transaction}.\n` +
+        (because === 'daemon-gone' ? '  start it:    idunn daemon --detach\n' : '') +
         `  look again:  idunn ${kind} ${target} --operation-id ${operationId}\n` +
         '  or:          idunn status --watch\n',
     );

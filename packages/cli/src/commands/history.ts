@@ -16,5 +16,10 @@ export async function history(
   if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
   const { client, style } = opened.value;
   const asked = { ...(subject === undefined ? {} : { subject }), ...(limit === undefined ? {} : { limit }) };
-  return show(opened.value, client.history(asked), (value) => renderHistory(value, style));
+  const answer = await client.history(asked);
+  if (answer.ok && subject !== undefined && answer.value.entries.length === 0) {
+    const known = await client.inspect(subject);
+    if (!known.ok) return refuse(environment, options.json ?? false, known.refusal);
+  }
+  return show(opened.value, Promise.resolve(answer), (value) => renderHistory(value, style));
 }

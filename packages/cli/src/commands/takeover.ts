@@ -21,9 +21,11 @@ export async function takeover(environment: Environment, target: string, options
         'Type the owner that is set aside, as FLEET/TARGET: ',
     ));
   if (confirm === null || confirm.trim() === '') {
-    environment.err.write(
-      'takeover needs --confirm FLEET/TARGET, the owner that is set aside, when nobody can be asked\n',
-    );
+    refuse(environment, options.json ?? false, {
+      code: 'words-invalid',
+      reason: 'nobody can be asked which owner is set aside',
+      remedy: `Run idunn takeover ${target} --confirm FLEET/TARGET with the owner that the refusal of idunn up names.`,
+    });
     return EXIT.usage;
   }
   const operationId = options.operationId ?? environment.freshId('op');

@@ -6,7 +6,7 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 export function fishScript(commands: readonly CommandWords[]): string {
   const lines = commands.flatMap(({ name, description, options, subcommands, choices, target }) => {
     const after = `complete -c idunn -n '__fish_seen_subcommand_from ${name}'`;
-    const words = [...subcommands.filter((word) => word !== 'help'), ...choices];
+    const words = [...subcommands, ...choices];
     return [
       `complete -c idunn -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
       ...options.map((option) => {

@@ -1,6 +1,6 @@
 import type { CommandWords } from './completion-words.ts';
 
-const quoted = (text: string): string => text.replaceAll(/['’]/g, '').replaceAll(/[[\]:]/g, '\\$&');
+const quoted = (text: string): string => text.replaceAll("'", '’').replaceAll(/[[\]:]/g, '\\$&');
 
 const valueOf = (flag: string): string => (flag === '--fleet' ? ':directory:_files -/' : ':value:');
 
@@ -10,7 +10,7 @@ export function zshScript(commands: readonly CommandWords[]): string {
     const flags = options.map(
       ({ flag, description, takesValue }) => `'${flag}[${quoted(description)}]${takesValue ? valueOf(flag) : ''}'`,
     );
-    const words = [...subcommands.filter((word) => word !== 'help'), ...choices];
+    const words = [...subcommands, ...choices];
     const argument = target ? [`'1:target:_idunn_targets'`] : words.length > 0 ? [`'1:word:(${words.join(' ')})'`] : [];
     return `    ${name}) _arguments ${[...flags, ...argument].join(' ')} ;;`;
   });

@@ -28,7 +28,9 @@ function headline(event: OutcomeEvent, style: Style): string {
     case 'aborted':
     case 'cancelled':
     case 'expired':
-      return `${bad} ${target} is as it was before, the incumbent was not touched (${took}).`;
+      return event.incarnation === null
+        ? `${bad} ${target} is as it was before: nothing of it is admitted (${took}).`
+        : `${bad} ${target} is as it was before, the incumbent was not touched (${took}).`;
     case 'rolled-back':
       return `${bad} ${target} serves its earlier incarnation again (${took}; ${measures(event)}).`;
     case 'operator-required':
@@ -42,7 +44,7 @@ const named = ({ incarnation }: OutcomeEvent): string => (incarnation === null ?
 
 function measures(event: OutcomeEvent): string {
   const { held, failed, longestHoldMs } = event.requests;
-  const gap = event.writeGapMs === null ? 'nobody wrote' : `write gap ${duration(event.writeGapMs)}`;
+  const gap = event.writeGapMs === null ? 'no write gap seen' : `write gap ${duration(event.writeGapMs)}`;
   const hold =
     held === 0 ? 'no request held' : `${plural(held, 'request')} held for at most ${duration(longestHoldMs)}`;
   return `${duration(event.ownMs)} of it Idunn's own, ${gap}, ${hold}, ${failed} failed`;

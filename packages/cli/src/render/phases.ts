@@ -1,5 +1,5 @@
 import type { WaitNoteAnswer } from '@idunn/client';
-import type { PhaseLine, Progress } from './progress.ts';
+import type { PhaseEnd, PhaseLine, Progress } from './progress.ts';
 import { type Style, signsOf } from './style.ts';
 import { pad } from './table.ts';
 import { duration, plural, timeOf } from './words.ts';
@@ -7,12 +7,11 @@ import { duration, plural, timeOf } from './words.ts';
 const NAME_WIDTH = 'write-lease-granted'.length;
 const TIME_WIDTH = 10;
 
-/** One phase that is over: its name, the time it took, and its note. */
-export function renderPhase(line: PhaseLine, style: Style): string {
+/** One phase that is over: whether it was reached, its name, the time it took, and its note. */
+export function renderPhase(line: PhaseLine, end: PhaseEnd, style: Style): string {
   const took = line.tookMs === null ? '' : duration(line.tookMs);
   const note = line.note === null ? '' : `  ${style.dim(line.note)}`;
-  const bad = line.phase === 'aborting' || line.phase === 'returning';
-  const sign = bad ? style.bad(signsOf(style).no) : style.good(signsOf(style).yes);
+  const sign = end === 'stopped' ? style.bad(signsOf(style).no) : style.good(signsOf(style).yes);
   return `  ${sign} ${pad(line.phase, NAME_WIDTH)} ${took.padStart(TIME_WIDTH)}${note}`;
 }
 
@@ -20,7 +19,7 @@ export function renderPhase(line: PhaseLine, style: Style): string {
 export function renderCurrent(progress: Progress, nowMs: number, frame: number, style: Style): string[] {
   const { spinner } = signsOf(style);
   const sign = style.bold(spinner[frame % spinner.length] ?? '');
-  const current = progress.phases.findLast(({ tookMs }) => tookMs === null);
+  const current = progress.phases.at(-1);
   const lines = [
     current === undefined ? `  ${sign} ${queuedText(progress)}` : `  ${sign} ${currentText(current, nowMs, style)}`,
   ];
@@ -32,16 +31,19 @@ const queuedText = ({ ahead }: Progress): string =>
   ahead > 0 ? `queued behind ${plural(ahead, 'command')}` : 'queued';
 
 function currentText(line: PhaseLine, nowMs: number, style: Style): string {
-  const running = duration(Math.max(0, nowMs - line.atMs)).padStart(TIME_WIDTH);
+  const running = duration(line.tookMs ?? Math.max(0, nowMs - line.atMs)).padStart(TIME_WIDTH);
   const note = line.note === null ? '' : `  ${style.dim(line.note)}`;
   return `${style.bold(pad(line.phase, NAME_WIDTH))} ${running}${note}`;
 }
 
-/** On what, since when, until when, and which command ends it. */
+/** On what, since when, until when, and what ends it. */
 export function waitText({ what, since, until, remedy }: WaitNoteAnswer): string {
-  const limit = until === null ? 'without a limit' : `until ${timeOf(until)}`;
-  return `on ${what}, since ${timeOf(since)}, ${limit}; to end it: ${remedy}`;
+  const limit = until === null ? 'without a limit' : `until ${timeOf(until)} at most`;
+  const ending = remedy.startsWith('it ') ? remedy : `what to do: ${remedy}`;
+  return `on ${withoutStop(what)}, since ${timeOf(since)}, ${limit}; ${withoutStop(ending)}`;
 }
+
+const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');
 
 /** Never a silent wait (F2). */
 export function renderWait({ wait, lost }: Pick<Progress, 'wait' | 'lost'>, style: Style): string[] {

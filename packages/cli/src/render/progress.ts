@@ -2,6 +2,7 @@ import type {
   EventAnswer,
   Followed,
   OutcomeEvent,
+  OutcomeNameAnswer,
   RefusalAnswer,
   TransactionAnswer,
   WaitNoteAnswer,
@@ -94,6 +95,26 @@ function fromEvent(progress: Progress, event: EventAnswer): Progress {
       };
   }
 }
+
+/** What a phase came to; `stopped` when the transaction turned back or ended in it, so that it was never reached. */
+export type PhaseEnd = 'reached' | 'stopped';
+
+/**
+ * The phases that are over, each with what it came to. One that ended is held back until what follows is known, which
+ * the daemon says in the same breath.
+ */
+export function overPhases({ phases, outcome }: Progress): { readonly line: PhaseLine; readonly end: PhaseEnd }[] {
+  return phases.flatMap((line, index) => {
+    const next = phases[index + 1];
+    if (line.tookMs === null || (next === undefined && outcome === null)) return [];
+    const turned = next === undefined ? outcome !== null && !WELL.has(outcome.outcome) : isTurning(next.phase);
+    return [{ line, end: turned || isTurning(line.phase) ? 'stopped' : 'reached' }];
+  });
+}
+
+const WELL: ReadonlySet<OutcomeNameAnswer> = new Set(['admitted', 'unchanged', 'done']);
+
+const isTurning = (phase: string): boolean => phase === 'aborting' || phase === 'returning';
 
 /** Gives every phase that is over the time until the next one or the end, where the daemon did not say it. */
 function closed(phases: readonly PhaseLine[], endMs: number | null): readonly PhaseLine[] {

@@ -2,7 +2,7 @@ import type { EventAnswer, Followed } from '@idunn/client';
 import type { Environment } from '../edge/environment.ts';
 import { renderOutcome } from './outcome.ts';
 import { renderCurrent, renderPhase, renderWait } from './phases.ts';
-import { fold, noProgress, type Progress } from './progress.ts';
+import { fold, noProgress, overPhases, type Progress } from './progress.ts';
 import { type Style, styleOf } from './style.ts';
 import { fit } from './table.ts';
 
@@ -83,7 +83,7 @@ function plainReporter(environment: Environment, start: Progress): Reporter {
     told(followed) {
       const before = progress;
       progress = fold(progress, followed);
-      say(newlyDone(before, progress).map((line) => renderPhase(line, style)));
+      say(newlyOver(before, progress).map(({ line, end }) => renderPhase(line, end, style)));
       noteWait(before);
       if (progress.lost !== null && before.lost === null) say(renderWait({ wait: null, lost: progress.lost }, style));
       // The first word of each step; what it prints is kept, and comes with a failure.
@@ -134,7 +134,9 @@ function liveReporter(environment: Environment, start: Progress): Reporter {
       const before = progress;
       progress = fold(progress, followed);
       erase();
-      for (const line of newlyDone(before, progress)) out.write(`${fit(renderPhase(line, style), out.columns)}\n`);
+      for (const { line, end } of newlyOver(before, progress)) {
+        out.write(`${fit(renderPhase(line, end, style), out.columns)}\n`);
+      }
       if (progress.outcome !== null && before.outcome === null) {
         for (const line of renderOutcome(progress.outcome, style)) out.write(`${line}\n`);
       }
@@ -155,8 +157,7 @@ const worthShowing = (progress: Progress, nowMs: number): Progress =>
 const header = ({ target, transaction }: Progress, style: Style): string =>
   `${style.bold(target)}  ${style.dim(transaction)}`;
 
-const newlyDone = (before: Progress, after: Progress): Progress['phases'] =>
-  after.phases.filter(
-    (line) =>
-      line.tookMs !== null && !before.phases.some(({ phase, tookMs }) => phase === line.phase && tookMs !== null),
-  );
+function newlyOver(before: Progress, after: Progress): ReturnType<typeof overPhases> {
+  const told = new Set(overPhases(before).map(({ line }) => line.phase));
+  return overPhases(after).filter(({ line }) => !told.has(line.phase));
+}

@@ -79,7 +79,7 @@ test('the three truths of each incarnation stand side by side, disagreements bel
     '',
     'ghostlight  ◔ waiting  revision dddddddddddd  admitted 5 s ago  pid 4242',
     '  ├─ deploy  warming since 00:00:00 UTC  tx-1',
-    '  ├─ waiting on a disagreement, since 00:00:00 UTC, until 00:00:00 UTC; to end it: correct the candidate',
+    '  ├─ waiting on a disagreement, since 00:00:00 UTC, until 00:00:00 UTC at most; what to do: correct the candidate',
     '  ├─ lease   epoch 3, held by 111111111111',
     '  ├─ route   http://127.0.0.1:8080 → 127.0.0.1:9000 (aaaaaaaaaaaa)',
     '  └─ incarnation   role       Expected        Present                       Ready',

@@ -14,9 +14,20 @@ export function renderStatus(status: Status, foundBy: string, nowMs: number, sty
     style.dim(
       `daemon ${daemon.version}, pid ${daemon.pid}, since ${ago(daemon.startedAt, nowMs)}; ${separationOf(status)}`,
     ),
-    ...status.faults.map(({ file, line, column, message }) => style.bad(`${file}:${line}:${column}: ${message}`)),
+    ...faultLines(status, style),
     ...status.targets.flatMap((target) => ['', ...renderTarget(target, nowMs, style)]),
     ...(status.targets.length === 0 ? ['', 'No target yet: add a file under bindings in the fleet’s directory.'] : []),
+  ];
+}
+
+/** What runs goes on by the plans that were made; the next command is what needs the files. */
+function faultLines({ faults }: Status, style: Style): string[] {
+  if (faults.length === 0) return [];
+  const sign = style.bad(signsOf(style).no);
+  return [
+    '',
+    `${sign} ${plural(faults.length, 'fault')} in the fleet’s files; idunn plan TARGET shows each with its line`,
+    ...faults.map(({ file, line, column, message }) => `  ${file}:${line}:${column}: ${message}`),
   ];
 }
 

@@ -41,7 +41,7 @@ export function open(ask: Ask): Promise<Answer<IncomingMessage>> {
           declined(
             'api-version-mismatch',
             `the daemon speaks API version ${String(spoken ?? 'none')}, this program speaks ${API_VERSION}`,
-            'Install the same version of idunn on both sides, then run idunn daemon again.',
+            'Install the same version of Idunn on both sides, then run idunn daemon again.',
           ),
         );
       },

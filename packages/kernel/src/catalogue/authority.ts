@@ -88,8 +88,9 @@ export const authorityErrors = entries({
     retry: 'final',
   },
   'candidate-never-active': {
-    reason: 'The candidate was granted the write lease and never became active under it.',
-    remedy: 'Let the program become active when it is granted; idunn logs shows how far it came.',
+    reason: 'The candidate was let in, with the write lease if it keeps state, and never became active.',
+    remedy:
+      'Let the program become active when it is granted, and a program without state say idunn.active() once it serves; idunn logs shows how far it came.',
     blame: 'user',
     retry: 'final',
   },

@@ -3,7 +3,7 @@ import { entries } from './entry.ts';
 export const daemonErrors = entries({
   'api-version-mismatch': {
     reason: 'The command and the daemon speak different versions of the API.',
-    remedy: 'Install the same version of idunn on both sides, then run idunn daemon again.',
+    remedy: 'Install the same version of Idunn on both sides, then run idunn daemon again.',
     blame: 'user',
     retry: 'final',
   },
@@ -94,7 +94,7 @@ export const daemonErrors = entries({
   'subject-unknown': {
     reason: 'Nothing of that name is known here.',
     remedy:
-      'Give a target, a transaction id, a release digest or an incarnation key that idunn status or history shows.',
+      'Give a target, a transaction id, a release digest or an incarnation key; the short words of idunn status do too.',
     blame: 'user',
     retry: 'final',
   },
@@ -107,6 +107,12 @@ export const daemonErrors = entries({
   'transaction-unknown': {
     reason: 'No transaction of that id is kept.',
     remedy: 'Run idunn history to see the transactions.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'words-invalid': {
+    reason: 'The words of the command line are not ones that the command takes; nothing was asked.',
+    remedy: 'Run idunn --help, or the command with --help, for its words.',
     blame: 'user',
     retry: 'final',
   },

@@ -129,13 +129,14 @@ export const driversErrors = entries({
   },
   'lease-row-missing': {
     reason: 'A store that Idunn has leased before has no lease row any more.',
-    remedy: 'Restore the store through idunn restore; run idunn incidents to see what is known.',
+    remedy: 'Put the store back from its last backup while no program has it open; idunn status shows what is known.',
     blame: 'system',
     retry: 'final',
   },
   'lease-row-foreign': {
     reason: 'The lease row of a store names another state.',
-    remedy: 'Check the state root in the binding; if the state is meant, name the row’s state id as the id of the state.',
+    remedy:
+      'Check the state root in the binding; if the state is meant, name the row’s state id as the id of the state.',
     blame: 'user',
     retry: 'final',
   },

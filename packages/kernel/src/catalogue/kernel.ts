@@ -9,19 +9,19 @@ export const kernelErrors = entries({
   },
   'key-missing': {
     reason: 'A key file or its public record is not there.',
-    remedy: 'Run idunn key to create the key, or restore the file from its backup.',
+    remedy: 'Restore the file from its backup; idunn key create makes the signer of a target that has none.',
     blame: 'user',
     retry: 'final',
   },
   'key-malformed': {
     reason: 'A key file or its public record does not have the form of a key.',
-    remedy: 'Restore the file from its backup, or move it away and run idunn key to create a new one.',
+    remedy: 'Restore the file from its backup, or move it away and run idunn key create for a new one.',
     blame: 'user',
     retry: 'final',
   },
   'key-exists': {
     reason: 'A key is there already, and a key is never overwritten.',
-    remedy: 'Use the key that is there, or retire it and create the new one under another name.',
+    remedy: 'Use the key that is there; idunn key show prints its public half.',
     blame: 'user',
     retry: 'final',
   },
@@ -39,7 +39,7 @@ export const kernelErrors = entries({
   },
   'key-expired': {
     reason: 'A key was used after its span of validity had ended.',
-    remedy: 'Run idunn key to create a new key and name it in the configuration.',
+    remedy: 'Bind the service as a new target, which has a new signer; idunn key list shows the keys.',
     blame: 'user',
     retry: 'final',
   },
@@ -87,7 +87,7 @@ export const kernelErrors = entries({
   },
   'envelope-wrong-subject': {
     reason: 'A signed message is about something else than was asked.',
-    remedy: 'Restart the target with idunn restart, so that its program speaks for its own activation.',
+    remedy: 'Run idunn up on the target with a new commit, so that its program speaks for its own activation.',
     blame: 'user',
     retry: 'final',
   },
@@ -112,7 +112,7 @@ export const kernelErrors = entries({
   },
   'store-unreadable': {
     reason: 'The record store, or a record in it, cannot be read.',
-    remedy: 'Restore the state directory with idunn restore from the last backup; nothing was changed.',
+    remedy: 'End the daemon and put the state directory back from its last backup; nothing was changed.',
     blame: 'system',
     retry: 'final',
   },

@@ -63,13 +63,13 @@ export const readinessErrors = entries({
   },
   'anchor-missing': {
     reason: 'The observer has no trust anchor for the signer that an Expected names.',
-    remedy: 'Run idunn key on the target to enrol its signer, and run idunn up again.',
+    remedy: 'Run idunn key create on the target to enrol its signer, and run idunn up again.',
     blame: 'user',
     retry: 'final',
   },
   'anchor-malformed': {
     reason: 'A trust anchor names a key under an id that is not its own.',
-    remedy: 'Run idunn key on the target to enrol its signer again.',
+    remedy: 'Compare the id with that of idunn key show, and correct the record that differs.',
     blame: 'user',
     retry: 'final',
   },
@@ -93,7 +93,7 @@ export const readinessErrors = entries({
   },
   'expected-too-many': {
     reason: 'The observer holds as many incarnations as its limit allows.',
-    remedy: 'Run idunn remove on targets that are no longer needed.',
+    remedy: 'Move some of the targets to a fleet of their own, which has an observer of its own.',
     blame: 'user',
     retry: 'retryable',
   },
@@ -105,7 +105,7 @@ export const readinessErrors = entries({
   },
   'activation-past': {
     reason: 'An activation that was demoted can never be current again.',
-    remedy: 'Run idunn restart on the target, so that a new activation is minted.',
+    remedy: 'Run idunn up on the target with a new commit, so that a new activation is minted.',
     blame: 'system',
     retry: 'final',
   },

@@ -112,7 +112,7 @@ export const releaseErrors = entries({
   },
   'signer-missing': {
     reason: 'The target has no enrolled service signer on this machine.',
-    remedy: 'Run idunn key to make the key pair of the target.',
+    remedy: 'Run idunn key create on the target.',
     blame: 'user',
     retry: 'retryable',
   },

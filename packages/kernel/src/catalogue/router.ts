@@ -64,7 +64,7 @@ export const routerErrors = entries({
   },
   'router-limit-reached': {
     reason: 'The router has as many routes, connections or observations as it may have.',
-    remedy: 'Take down a target that is no longer needed with idunn down, and run the command again.',
+    remedy: 'Move some of the targets to a fleet of their own, which has a router of its own.',
     blame: 'system',
     retry: 'retryable',
   },

@@ -76,7 +76,7 @@ export const workloadErrors = entries({
   },
   'workload-store-replaced': {
     reason: 'The open database is not the file at the path of the store.',
-    remedy: 'Restart the program; replace a store only through `idunn restore`.',
+    remedy: 'Replace a store only while no program has it open, then run `idunn up TARGET`.',
     blame: 'user',
     retry: 'final',
   },
