@@ -15,7 +15,7 @@ export function scratch(t) {
   return directory;
 }
 
-/** The real program, alone with its journal; resolves when it listens. */
+/** The real program, alone with its journal; resolves when it listens, and fails at once when it ends instead. */
 export async function start(t, journal = join(scratch(t), 'journal.db')) {
   const { IDUNN_ACTIVATION_DIRECTORY: _, ...environment } = process.env;
   const child = spawn(process.execPath, [...process.execArgv.filter((word) => word.startsWith('--conditions')), MAIN], {
@@ -23,7 +23,11 @@ export async function start(t, journal = join(scratch(t), 'journal.db')) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));
-  const [line] = await once(child.stdout, 'data');
+  const ended = once(child, 'exit').then(([status, signal]) => {
+    throw new Error(`it ended before it listened, with ${signal ?? `exit status ${status}`}`);
+  });
+  ended.catch(() => undefined); // it ends after each test too
+  const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
   const origin = /http:\/\/\S+/.exec(String(line))?.[0];
   if (origin === undefined) throw new Error(`it said: ${line}`);
   return { child, origin, journal };
