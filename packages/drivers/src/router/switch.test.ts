@@ -122,6 +122,21 @@ test('a hold ends by itself at its term, towards what is served', async () => {
   assert.ok(report.kind === 'seen' && report.value.held === 1 && report.value.longestHoldMs >= 30);
 });
 
+test('a request is held no longer than the contract says in all, also when it is rejected after a hold', async () => {
+  const { driver, backend, serve } = router;
+  const contract = await ownContract({ holdMs: 1_000 });
+  const one = await backend('one', (_request, response) => rejectBeforeEffect(response));
+  const two = await backend('two');
+  await serve(contract, [one.member]);
+  value(await driver.stage('web', contract, [two.member]));
+  value(await driver.hold(contract.name, 800));
+  const reply = await ask(contract.listen.port, { method: 'POST', body: Buffer.from('a write') });
+  assert.deepEqual([reply.status, reply.headers['retry-after']], [503, '1'], 'the rejection itself');
+  assert.equal(one.seen.length, 1);
+  const report = await driver.switchReport(contract.name);
+  assert.ok(report.kind === 'seen' && report.value.longestHoldMs >= 900 && report.value.longestHoldMs < 1_500);
+});
+
 test('release lets held requests go to what is served', async () => {
   const { driver, backend, serve } = router;
   const contract = await ownContract();

@@ -95,7 +95,7 @@ const route = z.strictObject({
   listen: z.strictObject({ host: z.string().min(1).max(255).default('127.0.0.1'), port }),
   configuration: absolutePath.optional(),
   firewall: z.boolean().default(false),
-  hold_ms: durationMs(60_000).default(10_000),
+  hold_ms: durationMs(60_000).default(2_000),
   hold_requests: positive(100_000).default(1_024),
   hold_bytes: positive(1_024 * MEBIBYTE).default(16 * MEBIBYTE),
 });

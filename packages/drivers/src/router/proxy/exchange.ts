@@ -50,6 +50,7 @@ export class Exchange implements Open {
   #withdrawAnswerTimer: (() => void) | null = null;
   #triedFresh = false;
   #sentAgain = false;
+  #waitedMs = 0;
   #over = false;
 
   constructor(route: ExchangeRoute, request: IncomingMessage, response: ServerResponse, peer: Peer) {
@@ -69,7 +70,7 @@ export class Exchange implements Open {
   hold(): void {
     const length = Number(this.#request.headers['content-length'] ?? LIMITS.bufferedBodyBytes);
     const body = this.#head.hasBody ? Math.min(length, LIMITS.bufferedBodyBytes) : 0;
-    const entered = this.#wait(this.#head.bytes + body, this.#route.holdMs, (departure) => {
+    const entered = this.#wait(this.#head.bytes + body, this.#patienceMs, (departure) => {
       if (departure === 'expired') this.#refuse(503, 'request-hold-expired');
       else this.forward();
     });
@@ -132,8 +133,13 @@ export class Exchange implements Open {
     if (entered === 'full') passThrough();
   }
 
+  /** What is left of the time that a request may be held in all, however often it waits. */
+  get #patienceMs(): number {
+    return Math.max(0, this.#route.holdMs - this.#waitedMs);
+  }
+
   #switchWaitMs(): number {
-    return this.#route.switchPending ? this.#route.holdMs : Math.min(LIMITS.rejectedWaitMs, this.#route.holdMs);
+    return this.#route.switchPending ? this.#patienceMs : Math.min(LIMITS.rejectedWaitMs, this.#patienceMs);
   }
 
   #sendAgain(): void {
@@ -223,7 +229,8 @@ export class Exchange implements Open {
       withinMs,
       depart: (departure, waitedMs) => {
         this.#waiting = null;
-        this.#route.departed(waitedMs);
+        this.#waitedMs += waitedMs;
+        this.#route.departed(this.#waitedMs);
         go(departure);
       },
     };
