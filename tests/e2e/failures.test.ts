@@ -92,7 +92,7 @@ test('what is wrong is refused with its reason, and the incumbent serves through
         "'GET /healthz': (_request, response) => response.writeHead(301, { Location: '/' }).end('moved'),",
       ),
     );
-    await fleet.bind((text) => text.replace('ready_ms = 5000', 'ready_ms = 5000\nroute_ms = 3000'));
+    await fleet.bind((text) => text.replace('ready_ms = 5000', 'ready_ms = 5000\nroute_ms = 1500'));
     const { code, outcome } = await fleet.up('ghostlight');
     const refusal = refusalOf(outcome);
     assert.ok(code === 5 || code === 6, outcome.outcome);
@@ -101,7 +101,7 @@ test('what is wrong is refused with its reason, and the incumbent serves through
     // It was seen behind the route, so the incumbent was fenced and has returned: still there, and it still writes.
     assert.equal((await json<VersionAnswer>(fleet.url, '/version')).revision, incumbent.revision);
     await json(fleet.url, '/events', { id: 'after-return', text: 'still here' });
-    await fleet.bind((text) => text.replace('\nroute_ms = 3000', ''));
+    await fleet.bind((text) => text.replace('\nroute_ms = 1500', ''));
     await fleet.edit('src/api.js', (text) =>
       text.replace(
         /'GET \/healthz': .*/,

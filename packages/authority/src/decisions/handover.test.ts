@@ -12,6 +12,7 @@ import {
   laterBy,
   launchOf,
   NEW,
+  NOW,
   OLD,
   rows,
   transaction,
@@ -173,6 +174,23 @@ test('past its deadline after the fence the deployment returns under the next ep
     from: { epoch: 5, activation: 'act-new' },
     to: { epoch: 6, activation: 'act-old' },
   });
+});
+
+test('F5: a phase of the handover has its own span from when it was seen to begin; unseen, the spans add up', () => {
+  const { readyMs, routeMs } = NEW.plan.deadlines;
+  const begun = NOW.monotonicMs + 10;
+  const marks = (reached: Readonly<Record<string, number>>) => ({ reached, firstWrites: {} });
+  const until = (reached: Readonly<Record<string, number>>): number | null => {
+    const decision = step({
+      ...serving({ present: { ...present, state: 'warming', epoch: null } }),
+      marks: marks(reached),
+    });
+    assert.equal(decision.kind, 'wait');
+    return decision.kind === 'wait' ? decision.untilMs : null;
+  };
+  assert.equal(until({ 'write-lease-granted': begun }), begun + readyMs);
+  assert.equal(until({ 'write-lease-granted': begun, 'route-observed': begun + 50 }), begun + 50 + routeMs);
+  assert.ok((until({}) ?? 0) > begun + readyMs, 'another engine saw it begin');
 });
 
 test('the way back is barred where the incumbent does not accept what the candidate may have written', () => {

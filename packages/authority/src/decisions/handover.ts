@@ -1,6 +1,7 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
+import { phaseRow } from '../model/phase-table.ts';
 import type { RelinquishAnswer } from '../ports/channel-port.ts';
 import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
@@ -28,7 +29,7 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
     e,
     passage,
     plan,
-    untilMs: state.stuck === null ? deadlineMs(tx, deadlinePhase(e, where.at === 'granted'), plan) : null,
+    untilMs: state.stuck === null ? untilMs(tx, e, passage, where.at === 'granted') : null,
     persistent: state.stuck !== null,
     keep: (next, more = {}) => keep(tx, e, state, next, more),
     giveUp: (why, fenced) => giveUpForward(e, state, why, fenced),
@@ -41,7 +42,21 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
   return decidePassage(frame);
 }
 
-/** Deadlines add up from the intent on; the one that counts is that of the furthest phase seen to be entered. */
+/**
+ * The deadline of the furthest phase that is seen to be entered: its own span from then on, and at most what the spans up
+ * to it come to from the intent on. An engine that did not see it begin knows only the latter, and a launch anew has what
+ * is left of it.
+ */
+function untilMs(tx: TransactionRecord, e: DeployEvidence, passage: Passage, granted: boolean): number | null {
+  const plan = planFor(e, passage);
+  const phase = deadlinePhase(e, granted);
+  const summedMs = deadlineMs(tx, phase, plan);
+  const own = phaseRow(phase).deadline.at(-1);
+  const enteredMs = e.marks.reached[phase];
+  if (summedMs === null || own === undefined || enteredMs === undefined || passage.relaunches > 0) return summedMs;
+  return Math.min(summedMs, enteredMs + plan.deadlines[own]);
+}
+
 function deadlinePhase(e: DeployEvidence, granted: boolean): Phase {
   if (!granted) return 'incumbent-fenced';
   const { reached } = e.marks;
