@@ -25,7 +25,8 @@ export interface FollowRequest {
 
 /**
  * Events as they happen, over the death of the daemon: after a lost connection it asks again with Last-Event-ID, and a
- * daemon that no longer has those events sends a snapshot. Ends when `signal` aborts or the daemon refuses the request.
+ * daemon that no longer has those events sends a snapshot. Whatever else is answered is told as `lost` and asked again;
+ * it ends when `signal` aborts.
  */
 export async function* follow(request: FollowRequest): AsyncGenerator<Followed> {
   let last: string | null = null;
