@@ -10,7 +10,7 @@ export const transactionResult = z.object({
   durationMs: z.number(),
   /** `durationMs` less the recipe's steps, fetches and the program's own start. */
   ownMs: z.number(),
-  /** `null` when nobody wrote. */
+  /** `null` when there was none of either before the admission. */
   writeGapMs: z.number().nullable(),
   requests: z.object({ held: z.int(), failed: z.int(), longestHoldMs: z.number() }),
   refusal: refusal.nullable(),
