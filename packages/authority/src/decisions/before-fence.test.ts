@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, digestJson, seen, unknown } from '@idunn/kernel';
+import { absent, digestJson, refusal, seen, unknown } from '@idunn/kernel';
 import { PHASES } from '../model/phase.ts';
 import { PHASE_TABLE } from '../model/phase-table.ts';
 import {
@@ -110,6 +110,37 @@ test('what does not need one another is asked for side by side: first what stand
   const { [`open-channel ${CANDIDATE.id}`]: _, ...half } = standing;
   const still = step({ answers: half, running: [`open-channel ${CANDIDATE.id}`] });
   assert.ok(still.kind === 'wait' && /the candidate’s lease connection/.test(still.what));
+});
+
+test('F22, I7: an incumbent that hangs in a write is gone past; a stranger that holds the store is waited for', () => {
+  const busy = (heldBy: readonly number[], attempts: number): DeployEvidence['answers'] => {
+    const effect = { kind: 'write-nonce', plan, nonce: 'n' } as const;
+    const refused = refusal('store-busy', 'The store db is held.', { detail: { heldBy: [...heldBy] } });
+    const answer = { effect, outcome: { ok: false, refusal: refused }, atMs: NOW.monotonicMs, attempts } as const;
+    return {
+      ...prepared,
+      'write-nonce': answer,
+      ...answered([{ ...echoed('act-new') }, false], [{ ...echoed('act-old') }, false]),
+    };
+  };
+  const echoed = (activation: string) => ({ kind: 'echo', plan, activation, nonce: 'n' }) as const;
+  const on = step({ answers: busy([old.handle.identity.pid], 2) });
+  assert.ok(on.kind === 'persist' && on.state.phase === 'incumbent-fenced');
+  assert.deepEqual(on.state.passage.echoed, [], 'the fence is the end of its tree');
+  for (const [pids, attempts] of [
+    [[old.handle.identity.pid], 1],
+    [[old.handle.identity.pid, 4_711], 2],
+    [[4_711], 9],
+    [[], 9],
+  ] as const) {
+    const decision = step({ answers: busy(pids, attempts) });
+    assert.match(decision.kind === 'wait' ? decision.what : decision.kind, /the nonce .*is held/);
+  }
+  const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
+  const told = answered([autopsy, { log: [], presence: null }]);
+  const late = step({ answers: { ...busy([4_711], 9), ...told }, now: laterBy(3_600_000) });
+  assert.ok(late.kind === 'persist' && late.state.phase === 'aborting');
+  assert.equal(late.state.why.code, 'store-busy', 'F5: what it waited on is the reason');
 });
 
 test('I8: a freeze holds before the intent and stops the clock; what was read is kept', () => {

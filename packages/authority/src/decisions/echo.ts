@@ -1,12 +1,42 @@
 import type { Digest } from '@idunn/kernel';
-import type { Running } from '../records/body.ts';
-import { attempt, type Decision, tolerate, wait } from './decision.ts';
-import type { DeployEvidence } from './evidence.ts';
+import type { Body, Running } from '../records/body.ts';
+import { type Attempt, attempt, type Decision, tolerate, wait } from './decision.ts';
+import { answerTo, type DeployEvidence } from './evidence.ts';
 
 /** The nonce that this engine wrote beside the rows, or a fresh one: nobody can answer it without reading it there. */
 export function nonceAtHand(e: DeployEvidence): string {
   const written = e.answers['write-nonce']?.effect;
   return written?.kind === 'write-nonce' ? written.nonce : e.fresh.nonce;
+}
+
+/** How often a store that is held is asked to take the nonce; the lease driver has patience of its own each time. */
+const NONCE_ATTEMPTS = 2;
+
+/**
+ * Writes the nonce beside the rows. Where one of `holders`, which this handover displaces, hangs in a write of its own
+ * and lets nobody else write, the nonce is left out: then nobody echoes it, and the fence is the end of the holder's
+ * whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its sake (I7).
+ */
+export function writeNonce(
+  e: DeployEvidence,
+  plan: Digest,
+  holders: readonly Body[],
+  options: Attempt,
+  then: () => Decision,
+): Decision {
+  const effect = { kind: 'write-nonce', plan, nonce: nonceAtHand(e) } as const;
+  const held = (answerTo(e, effect)?.attempts ?? 0) >= NONCE_ATTEMPTS ? writersIn(e) : [];
+  const isTheirs = held.length > 0 && held.every((pid) => holders.some(({ handle }) => handle.identity.pid === pid));
+  return isTheirs ? then() : attempt(e, effect, options, then);
+}
+
+/** The processes that kept the nonce from being written when it was tried last. */
+function writersIn(e: DeployEvidence): readonly unknown[] {
+  const outcome = e.answers['write-nonce']?.outcome;
+  if (outcome === undefined || outcome.ok || outcome.refusal.code !== 'store-busy') return [];
+  const { detail } = outcome.refusal;
+  const heldBy = typeof detail === 'object' && detail !== null && 'heldBy' in detail ? detail['heldBy'] : null;
+  return Array.isArray(heldBy) ? heldBy : [];
 }
 
 /** Whether a process reads the nonce back through its own open connections. Silence is a no, never a yes (I10). */
@@ -28,6 +58,7 @@ export function echoOf(
   e: DeployEvidence,
   plan: Digest,
   launch: Running,
+  holders: readonly Body[],
   untilMs: number | null,
   then: (heard: boolean) => Decision,
 ): Decision {
@@ -35,8 +66,6 @@ export function echoOf(
     wait('the nonce beside the lease rows', 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + 200 });
   const open = { kind: 'open-channel', handle: launch.handle } as const;
   return tolerate(e, open, { what: 'the lease connection', attempts: 8 }, () =>
-    attempt(e, { kind: 'write-nonce', plan, nonce: nonceAtHand(e) }, { what: 'the nonce', untilMs, failed }, () =>
-      echo(e, plan, launch.id, then),
-    ),
+    writeNonce(e, plan, holders, { what: 'the nonce', untilMs, failed }, () => echo(e, plan, launch.id, then)),
   );
 }

@@ -6,7 +6,7 @@ import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
-import { echo, nonceAtHand } from './echo.ts';
+import { echo, writeNonce } from './echo.ts';
 import { type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
 import { readFreeze } from './freeze.ts';
@@ -56,6 +56,8 @@ function lateness(e: DeployEvidence) {
   if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
     return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
   }
+  const nonce = e.answers['write-nonce']?.outcome;
+  if (nonce?.ok === false) return nonce.refusal;
   return because('phase-deadline', 'The handover could not be prepared in time.');
 }
 
@@ -116,11 +118,10 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
   const { e, launch } = at;
   const plan = at.state.subject.plan;
   const candidate = { kind: 'open-channel', handle: launch.handle } as const;
-  const nonce = { kind: 'write-nonce', plan, nonce: nonceAtHand(e) } as const;
   const strands: Strand[] = [
     (ended) => stageRoute(at, ended),
     (ended) => attempt(e, candidate, { what: 'the candidate’s lease connection', ...at }, ended),
-    (ended) => attempt(e, nonce, { what: 'the nonce beside the lease rows', ...at }, ended),
+    (ended) => writeNonce(e, plan, incumbentsOf(e), { what: 'the nonce beside the lease rows', ...at }, ended),
   ];
   if (holder !== null) {
     const incumbent = { kind: 'open-channel', handle: holder.handle } as const;

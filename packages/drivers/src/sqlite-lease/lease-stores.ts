@@ -6,6 +6,7 @@ import {
   type Evidence,
   type Outcome,
   ok,
+  type Refusal,
   refusal,
   refused,
   seen,
@@ -18,6 +19,7 @@ import { type Place, placeOf } from './place.ts';
 import { isBusy, type NextRow, type StoreConnection } from './store-connection.ts';
 import { createStoreFile, inspectRoot, inspectStore, type Owner } from './store-file.ts';
 import { WarmConnections } from './warm-connections.ts';
+import { writersOf } from './write-lock.ts';
 
 /** How long `prepare`, `read` and `writeNonce` try for a database that others use. */
 const PATIENCE_MS = 2_000;
@@ -299,10 +301,18 @@ export class LeaseStores implements LeasePort {
       return await act();
     } catch (error) {
       return error instanceof Busy
-        ? refused(refusal('store-busy', `The store ${error.store} of ${state.stateId} is held by a program.`))
+        ? refused(heldBy(state, error.store))
         : refused(refusal('store-unusable', `A store of ${state.stateId} cannot be used: ${String(error)}.`));
     }
   }
+}
+
+function heldBy(state: StateContract, id: string): Refusal {
+  const store = state.stores.find((one) => one.id === id);
+  const pids = store === undefined ? [] : writersOf(pathOf(state, store));
+  const who = pids.length === 0 ? 'a program' : `process ${pids.join(', ')}`;
+  const why = `The store ${id} of ${state.stateId} is held by ${who}.`;
+  return refusal('store-busy', why, { detail: { heldBy: [...pids] } });
 }
 
 const sqliteStores = (state: StateContract): readonly StateStore[] =>
