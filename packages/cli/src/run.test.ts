@@ -173,6 +173,7 @@ test('faults are shown with file, line, column and a caret under the place', asy
     message: 'unknown field',
     text: '\tfoo = 1',
     code: 'field-unknown',
+    related: { file: 'recipe.toml', line: 7, column: 1, text: 'bar = 2' },
   };
   const refusal = {
     code: 'configuration-invalid',
@@ -186,6 +187,11 @@ test('faults are shown with file, line, column and a caret under the place', asy
     err.join(''),
     /bindings\/ghostlight\.toml:12:3 unknown field \[field-unknown\]\n {2}12 \| \tfoo = 1\n {5}\| \t \^\n/,
   );
+  assert.ok(
+    err.join('').includes('\n  against recipe.toml:7:1\n  7 | bar = 2\n    | ^\n'),
+    'and the line it is held against',
+  );
+  assert.match(err.join(''), /what to do: Correct it\./);
 });
 
 test('a mistyped target is refused with the one that was meant', async (t) => {

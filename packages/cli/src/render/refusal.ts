@@ -17,16 +17,29 @@ export function renderRefusal(refusal: RefusalAnswer, style: Style): string[] {
   ];
 }
 
-/** A fault with its place, its line, and a caret under the column. */
-function renderFault(fault: Fault & { code?: string }, style: Style): string[] {
-  const margin = ' '.repeat(String(fault.line).length);
+/** Where in a file, with the line as it stands there. */
+type Place = Pick<Fault, 'file' | 'line' | 'column' | 'text'>;
+
+/** A fault as refusals carry it: `related` is the line that it disagrees with, of this file or another. */
+type ShownFault = Fault & { readonly code?: string; readonly related?: Place };
+
+/** A fault with its place, its line, and a caret under the column; then the same of the line that it disagrees with. */
+function renderFault(fault: ShownFault, style: Style): string[] {
   const code = fault.code === undefined ? '' : ` [${fault.code}]`;
-  const before = printable(fault.text).slice(0, fault.column - 1);
+  const { related } = fault;
   return [
-    `${style.bold(`${fault.file}:${fault.line}:${fault.column}`)} ${fault.message}${code}`,
-    `  ${fault.line} | ${printable(fault.text)}`,
-    `  ${margin} | ${before.replaceAll(/[^\t]/g, ' ')}${style.bad('^')}`,
+    `${style.bold(placeOf(fault))} ${fault.message}${code}`,
+    ...excerpt(fault, style),
+    ...(related === undefined ? [] : [`  against ${style.bold(placeOf(related))}`, ...excerpt(related, style)]),
   ];
+}
+
+const placeOf = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;
+
+function excerpt({ line, column, text }: Place, style: Style): string[] {
+  const margin = ' '.repeat(String(line).length);
+  const before = printable(text).slice(0, column - 1);
+  return [`  ${line} | ${printable(text)}`, `  ${margin} | ${before.replaceAll(/[^\t]/g, ' ')}${style.bad('^')}`];
 }
 
 /** Whatever a refusal carries besides, as an indented list of names and values. */
@@ -60,10 +73,18 @@ function multiline(head: string, indent: string, text: string): string[] {
   return [head.trimEnd(), ...lines.slice(-SHOWN_LINES).map((line) => `${indent}| ${line}`)];
 }
 
-function faultsOf(detail: Detail): (Fault & { code?: string })[] {
+function faultsOf(detail: Detail): ShownFault[] {
   if (typeof detail !== 'object' || detail === null || Array.isArray(detail)) return [];
   const { faults } = detail as { faults?: unknown };
-  return Array.isArray(faults) && faults.every(isFault) ? faults : [];
+  return Array.isArray(faults) && faults.every(isFault) ? inReadingOrder(faults) : [];
+}
+
+/** File by file as they were met, and from the top of each. */
+function inReadingOrder(faults: readonly ShownFault[]): ShownFault[] {
+  const files = [...new Set(faults.map(({ file }) => file))];
+  return faults.toSorted(
+    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
 }
 
 const isFault = (value: unknown): value is Fault =>
