@@ -17,6 +17,8 @@ export type { Progress } from './bundle/pack.ts';
 export { type AppData, type Quiesced, quiesced, requireQuiesced } from './data/app-data.ts';
 export { DIRECTORY_DUMP, type DirectoryOptions, directoryData } from './data/directory.ts';
 export { type Loaded, type LoadRequest, loadInto } from './data/load-into.ts';
+export { POSTGRES_DUMP, type PostgresOptions, postgresData } from './data/postgres.ts';
+export { POSTGRES_PROGRAMS, type PostgresConnection, type PostgresPrograms } from './data/postgres-programs.ts';
 export {
   type Completeness,
   completeness,
