@@ -134,6 +134,7 @@ class LinuxProcesses implements ProcessDriver {
     this.#deaths.forget(activation);
     this.#logs.drop(log);
     if (ticket !== null) {
+      this.#logs.finish(log, ticket.log);
       await scrubLogs(log, ticket.log.files, await redactorFor(files.secrets));
       clearGroups(activation, this.#machine, ticket.controlGroup, this.#options.fleet);
     }

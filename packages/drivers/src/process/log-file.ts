@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  fstatSync,
   ftruncateSync,
   openSync,
   readSync,
@@ -33,12 +32,16 @@ export const logFiles = (log: string, files: number): readonly string[] => [
   ...Array.from({ length: Math.max(0, files - 1) }, (_, index) => `${log}.${index + 1}`),
 ];
 
+/** A log that grew to so many times its size between two looks is not copied whole: neither time nor disk is there. */
+const WHOLE_UP_TO = 4;
+
 /**
  * Rotates a log that is over its size while the program goes on appending through its own descriptor: copied aside,
- * then truncated in the same breath as the last bytes were copied.
+ * then truncated in the same breath as the last bytes were copied. Of a flood its last whole lines are kept.
  */
 export function rotateIfLarge(log: string, limits: LogLimits): void {
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) <= limits.bytes) return;
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= limits.bytes) return;
   const kept = logFiles(log, limits.files);
   for (let index = kept.length - 1; index > 1; index--) {
     renameIfThere(kept[index - 1] as string, kept[index] as string);
@@ -46,9 +49,13 @@ export function rotateIfLarge(log: string, limits: LogLimits): void {
   const descriptor = openSync(log, 'r+');
   try {
     const [, first] = kept;
-    if (first !== undefined) {
+    const most = WHOLE_UP_TO * limits.bytes;
+    if (first !== undefined && size > most) {
+      const from = wholeLineAfter(descriptor, size - limits.bytes, size);
+      if (from !== null) copyFrom(descriptor, first, { flags: 'w', from, most });
+    } else if (first !== undefined) {
       copyFileSync(log, first, constants.COPYFILE_FICLONE);
-      copyRest(descriptor, first);
+      copyFrom(descriptor, first, { flags: 'a', from: statSync(first).size, most });
     }
     ftruncateSync(descriptor, 0);
   } finally {
@@ -56,14 +63,27 @@ export function rotateIfLarge(log: string, limits: LogLimits): void {
   }
 }
 
-/** Appends what was written to the log since the copy was made. */
-function copyRest(from: number, copy: string): void {
-  const to = openSync(copy, 'a');
+/** Where the first line begins after a place; `null` when none does: half a line may be half a secret (F30). */
+function wholeLineAfter(log: number, place: number, end: number): number | null {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let at = place; at < end; at += CHUNK_BYTES) {
+    const newline = chunk.subarray(0, readSync(log, chunk, 0, chunk.length, at)).indexOf('\n');
+    if (newline !== -1) return at + newline + 1;
+  }
+  return null;
+}
+
+/** Copies the log from a position on, what is written meanwhile included; a flood leads no further than `most`. */
+function copyFrom(
+  log: number,
+  copy: string,
+  { flags, from, most }: { readonly flags: 'a' | 'w'; readonly from: number; readonly most: number },
+): void {
+  const to = openSync(copy, flags, 0o600);
   try {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let position = fstatSync(to).size;
-    for (;;) {
-      const bytes = readSync(from, chunk, 0, chunk.length, position);
+    for (let position = from; position - from < most; ) {
+      const bytes = readSync(log, chunk, 0, chunk.length, position);
       if (bytes === 0) return;
       writeSync(to, chunk, 0, bytes);
       position += bytes;

@@ -39,6 +39,17 @@ export class LogKeeper {
     this.#kept.delete(log);
   }
 
+  /** The last look at the log of a program that has ended: a flood of its last moments does not stay. */
+  finish(log: string, limits: LogLimits): void {
+    this.drop(log);
+    try {
+      rotateIfLarge(log, limits);
+    } catch (error) {
+      // On a full disk there is no room to copy: the log stays as it is.
+      if (!isErrno(error, 'ENOSPC') && !isErrno(error, 'ENOENT')) throw error;
+    }
+  }
+
   close(): void {
     for (const log of this.#kept.keys()) this.drop(log);
   }

@@ -62,6 +62,34 @@ test('rotation loses no line of what was there, and the last lines reach over it
   assert.equal(statSync(log).size, 0);
 });
 
+test('of a flood between two looks only the last whole lines are kept, and nothing of a line without an end', async (t) => {
+  const bench = new Bench(t);
+  const log = join(bench.root, 'some.log');
+  writeFileSync(log, `${'x'.repeat(1_000)}\n`.repeat(1_000));
+  rotateIfLarge(log, { bytes: 10_000, files: 2 });
+  assert.equal(statSync(log).size, 0);
+  const kept = readFileSync(`${log}.1`, 'utf8');
+  assert.equal(kept, `${'x'.repeat(1_000)}\n`.repeat(9));
+  writeFileSync(log, 'hunter2'.repeat(100_000));
+  rotateIfLarge(log, { bytes: 10_000, files: 3 });
+  assert.equal(statSync(log).size, 0);
+  assert.throws(() => statSync(`${log}.1`), /ENOENT/);
+  assert.equal(readFileSync(`${log}.2`, 'utf8'), kept);
+});
+
+test('a flood of a program’s last moments does not outlive it', async (t) => {
+  const bench = new Bench(t);
+  const limits = { memoryBytes: null, processes: null, openFiles: null, logBytes: 50_000, logFiles: 3 };
+  const handle = await bench.start(bench.launch('dying', { limits }));
+  const log = bench.driver.logPath('game', handle.activation);
+  bench.driver.watch(handle);
+  await bench.death(handle.activation);
+  writeFileSync(log, `${'x'.repeat(1_000)}\n`.repeat(1_000));
+  await bench.driver.retire('game', handle.activation);
+  const bytes = [log, `${log}.1`].map((file) => statSync(file).size).reduce((sum, size) => sum + size);
+  assert.ok(bytes <= 100_000, `${bytes}`);
+});
+
 test('F30: half a secret at the beginning of a tail goes with its half line', async (t) => {
   const bench = new Bench(t);
   const log = join(bench.root, 'some.log');
