@@ -201,15 +201,17 @@ class Channels implements ChannelDriver {
   async #prove(line: Line): Promise<Outcome<'open'>> {
     const { handle, connection } = line;
     const { pid } = handle.identity;
-    const { ended, left } = await this.#options.endOthers(handle);
+    const requestId = this.#options.ids.fresh('hello');
+    const challenge = randomBytes(32).toString('hex');
+    const [{ ended, left }, proof] = await Promise.all([
+      this.#options.endOthers(handle),
+      connection.ask('hello', { challenge }, requestId, this.#answerWithinMs),
+    ]);
     const carry = `carry ${handle.activation} beside process ${pid}`;
     if (ended.length > 0) this.#options.log?.(`ended processes ${pidsOf(ended)}, which ${carry}`);
     if (left.length > 0) {
       return refused(refusal('channel-second-process', `Processes ${pidsOf(left)} ${carry}.`));
     }
-    const requestId = this.#options.ids.fresh('hello');
-    const challenge = randomBytes(32).toString('hex');
-    const proof = await connection.ask('hello', { challenge }, requestId, this.#answerWithinMs);
     if (proof === null) {
       return refused(refusal('channel-proof-failed', `Process ${pid} did not prove the key of ${handle.activation}.`));
     }

@@ -18,18 +18,25 @@ export async function carriersOf(activation: string, from: Standpoint): Promise<
   return carriers.map((carrier) => ({ kind: 'linux-process', controlGroup: null, ...carrier, ...from }));
 }
 
+/** Environments that are read at once. */
+const READERS = 32;
+
 /** The start time is read before the environment: a pid that is recycled in between keeps the old identity (F12). */
 const scan = sharedRead(async (): Promise<Carriers> => {
   const found = new Map<string, Carrier[]>();
-  for (const pid of processIds()) {
-    const stat = readStat(pid);
-    if (stat.kind !== 'seen') continue;
-    const activation = await readEnvironment(pid, 'IDUNN_ACTIVATION');
-    if (activation === null) continue;
-    const carrier = { pid, startTime: stat.value.startTime };
-    const others = found.get(activation);
-    if (others === undefined) found.set(activation, [carrier]);
-    else others.push(carrier);
-  }
+  const pids = processIds().values();
+  const read = async (): Promise<void> => {
+    for (const pid of pids) {
+      const stat = readStat(pid);
+      if (stat.kind !== 'seen') continue;
+      const activation = await readEnvironment(pid, 'IDUNN_ACTIVATION');
+      if (activation === null) continue;
+      const carrier = { pid, startTime: stat.value.startTime };
+      const others = found.get(activation);
+      if (others === undefined) found.set(activation, [carrier]);
+      else others.push(carrier);
+    }
+  };
+  await Promise.all(Array.from({ length: READERS }, read));
   return found;
 });
