@@ -150,13 +150,16 @@ export class Mint {
       audience,
       authorityKey,
     };
-    await makeDirectory(files.secrets);
-    await placePrivate(files.activationKey, `${keys.activationSeed}\n`);
-    await placePrivate(files.signerKey, `${keys.signerSeed}\n`);
-    for (const secret of keys.secrets) await placePrivate(join(files.secrets, secret.name), secret.bytes);
-    await makeFifo(files.alive);
     const envelope = (payload: unknown): string => `${canonicalJson(signEnvelope(payload, [authorityKey]))}\n`;
-    await placePrivate(files.activation, envelope(activationStatement(minted)));
+    await makeDirectory(files.secrets);
+    await Promise.all([
+      placePrivate(files.activationKey, `${keys.activationSeed}\n`),
+      placePrivate(files.signerKey, `${keys.signerSeed}\n`),
+      placePrivate(files.activation, envelope(activationStatement(minted))),
+      makeFifo(files.alive),
+      ...keys.secrets.map(({ name, bytes }) => placePrivate(join(files.secrets, name), bytes)),
+    ]);
+    // Last: a mint without it was never answered, and begins anew.
     await placePrivate(files.launch, envelope(launchDocument(minted)));
   }
 

@@ -27,9 +27,12 @@ export async function observeProcess(
   if (ticket.release !== release) return unknown(`it was started from release ${ticket.release}`);
   try {
     const executablePath = `/proc/${identity.pid}/exe`;
-    const executable = await digests.of(executablePath);
-    const argv = digestJson(await readArgv(identity.pid));
-    const entry = ticket.entry === null ? null : await digests.of(ticket.entry);
+    const [executable, words, entry] = await Promise.all([
+      digests.of(executablePath),
+      readArgv(identity.pid),
+      ticket.entry === null ? null : digests.of(ticket.entry),
+    ]);
+    const argv = digestJson(words);
     const still = await stat(executablePath, { bigint: true });
     if (String(still.dev) !== executable.device || String(still.ino) !== executable.inode) {
       return unknown('it became another program while it was observed');

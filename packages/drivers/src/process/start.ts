@@ -83,8 +83,7 @@ async function startFirst(
   const identity = identify(child.value.pid, group, machine.from);
   child.value.on('exit', site.onExit);
   if (identity.kind !== 'seen') return notStartable(program, 'it ended before it could be identified');
-  await recordProcess(files, identity.value);
-  await whenExeced(child.value.pid, birth.wrapper, options.timers);
+  await Promise.all([recordProcess(files, identity.value), whenExeced(child.value.pid, birth.wrapper, options.timers)]);
   return ok({
     version: 1,
     driver: 'process',
