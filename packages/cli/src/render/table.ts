@@ -15,8 +15,18 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Cuts a line to the terminal's width, whatever colours it carries. */
+const ESCAPE = '\u001b';
+/** One sign, or what sets a colour. */
+const PIECES = new RegExp(`${ESCAPE}\\[[\\d;]*m|.`, 'gsu');
+
+/** Cuts a line to the terminal's width; the colours that it carries stay, and end where they ended. */
 export function fit(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
-  return `${stripVTControlCharacters(line).slice(0, Math.max(0, columns - 1))}…`;
+  let left = Math.max(0, columns - 1);
+  const pieces = (line.match(PIECES) ?? []).map((piece) => {
+    if (piece.startsWith(ESCAPE)) return piece;
+    left -= 1;
+    return left === 0 ? `${piece}…` : left > 0 ? piece : '';
+  });
+  return pieces.join('');
 }
