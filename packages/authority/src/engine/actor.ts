@@ -269,7 +269,7 @@ export class TargetActor {
       return this.#again();
     }
     const before = lane.tx;
-    if (before.state.phase !== applied.tx.state.phase && !isHandover(applied.tx.state.phase)) lane.doubt();
+    if (wantsMore(before, applied.tx)) lane.doubt();
     lane.tx = applied.tx;
     lane.generation = result.generations[0] ?? lane.generation;
     this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
@@ -370,8 +370,17 @@ const HANDOVER: readonly Phase[] = [
   'route-observed',
 ];
 
-/** The readings of `warming` are those that the intent rests on; the handover goes on with them. */
-const isHandover = (phase: string): boolean => HANDOVER.some((one) => one === phase);
+/**
+ * Whether the next phase wants what was not read for the one before. The readings of `warming` are those that the intent
+ * rests on; the handover goes on with them.
+ */
+function wantsMore(before: TransactionRecord, next: TransactionRecord): boolean {
+  if (before.state.phase === next.state.phase) return false;
+  // Something went wrong.
+  if (next.state.phase === 'aborting' || next.state.phase === 'returning') return true;
+  const { reads } = readingsOf(before);
+  return readingsOf(next).reads.some((reading) => !reads.includes(reading));
+}
 
 /** The plan of the state, or in `planned` the one that was just compiled. */
 function planAtHand(lane: Lane, plans: DeployEvidence['plans']): Plan | null {
@@ -399,6 +408,7 @@ const QUIET: ReadonlySet<Effect['kind']> = new Set([
   'echo',
   'write-claim',
   'confirm',
+  'publish-activation',
 ]);
 
 /** Whether what was read before may no longer hold. An uncertain answer always means that (F8). */
