@@ -54,7 +54,7 @@ export const relativePath = z
     (path) => !posix.isAbsolute(path) && normal(path) && path !== '.' && !escapes(path) && !path.endsWith('/'),
     'a relative path that stays inside, without "..", ".", // or a slash at its end',
   );
-export const relativePathOrRoot = z.union([z.literal('.'), relativePath]);
+export const relativePathOrRoot = z.union([z.literal('.'), relativePath], 'a relative path, or "."');
 
 const escapes = (path: string): boolean => path === '..' || path.startsWith('../');
 
@@ -98,4 +98,4 @@ export const slotName = z
     'a slot is state-root, state-path:ID, endpoint-host, endpoint-port, activation-directory, artifact:ID, operator:ID',
   );
 
-export const launchWord = z.union([word, z.strictObject({ slot: slotName })]);
+export const launchWord = z.union([word, z.strictObject({ slot: slotName })], 'a text, or { slot = "…" }');

@@ -93,6 +93,13 @@ test('directories: as root, as a user, with XDG, and relative ones from the flee
   assert.match(xdg.state, /^\/home\/ada/);
 });
 
+test('a profile that is no list says what it may be', () => {
+  const text = 'schema = "idunn.fleet/v1"\nid = "h"\n[profiles]\nall = 1\n';
+  assert.deepEqual(faultLines(parseFleet(text, 'fleet.toml')), [
+    '4:1 invalid-value profiles.all: a list of targets, or a table with targets',
+  ]);
+});
+
 test('fleet.toml: unknown fields, a port range that is none, and placements are refused', () => {
   const text =
     'schema = "idunn.fleet/v1"\nid = "h"\ndaemn = 1\n[ports]\nfrom = 9\nto = 8\n' +

@@ -28,7 +28,13 @@ export const fleetShape = {
     })
     .default({ queue_depth: 8 }),
   profiles: z
-    .record(id, z.union([members, z.strictObject({ targets: members, placement: placement.optional() })]))
+    .record(
+      id,
+      z.union(
+        [members, z.strictObject({ targets: members, placement: placement.optional() })],
+        'a list of targets, or a table with targets',
+      ),
+    )
     .default({}),
 } as const;
 
