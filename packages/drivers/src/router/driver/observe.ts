@@ -1,7 +1,7 @@
-import { request } from 'node:http';
 import type { RouteState } from '@idunn/authority';
 import type { Timers } from '@idunn/kernel';
 import { addressText } from '../model/snapshot.ts';
+import { request } from '../node-http.ts';
 import { OBSERVE_HEADER } from '../proxy/headers.ts';
 
 /** Where this machine reaches a listener that may listen everywhere. */

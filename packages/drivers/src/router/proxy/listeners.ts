@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { catalogue, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
 import { LIMITS } from '../limits.ts';
 import { addressText } from '../model/snapshot.ts';
+import { createServer } from '../node-http.ts';
 import { type Peer, peerOf } from './headers.ts';
 import { refuse } from './refuse.ts';
 import type { LiveRoute } from './route.ts';

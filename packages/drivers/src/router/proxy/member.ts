@@ -1,9 +1,10 @@
-import { Agent, type ClientRequest, type ClientRequestArgs, request } from 'node:http';
+import type { ClientRequest, ClientRequestArgs } from 'node:http';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RouteMember } from '@idunn/authority';
 import type { Timers } from '@idunn/kernel';
 import { LIMITS } from '../limits.ts';
+import { Agent, request } from '../node-http.ts';
 
 /** What is open towards a member and can be closed at the end of its drain. */
 export interface Open {
