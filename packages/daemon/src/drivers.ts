@@ -71,6 +71,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
         ...observerProgram.value,
         interpreter: process.execPath,
         args: ['--store', join(directories.state, 'observer'), '--sockets', sockets],
+        environment: { NODE_OPTIONS: '--max-semi-space-size=1' },
       },
     ],
   });

@@ -7,7 +7,8 @@ import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 
 const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** A file up to this size is read in one piece, a larger one in pieces. */
-const WHOLE_LIMIT_BYTES = 1_048_576;
+const WHOLE_LIMIT_BYTES = 524_288;
+const PIECE_BYTES = 262_144;
 
 /** The bytes of a small file, `null` for one that is too large to be held whole; a link at the path is not followed. */
 export async function readWhole(path: string): Promise<Buffer | null> {
@@ -22,9 +23,17 @@ export async function hashFile(path: string, hash: Hash): Promise<void> {
     hash.update(bytes);
     return;
   }
-  const handle = await open(path, NO_LINK);
-  const pieces = handle.createReadStream({ highWaterMark: WHOLE_LIMIT_BYTES }) as AsyncIterable<Buffer>;
-  for await (const piece of pieces) hash.update(piece);
+  const file = await open(path, NO_LINK);
+  try {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES);
+      if (bytesRead === 0) return;
+      hash.update(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 export async function digestFile(path: string): Promise<Digest> {
