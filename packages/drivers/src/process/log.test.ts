@@ -62,7 +62,7 @@ test('rotation loses no line of what was there, and the last lines reach over it
   assert.equal(statSync(log).size, 0);
 });
 
-test('of a flood between two looks only the last whole lines are kept, and nothing of a line without an end', async (t) => {
+test('of a flood between two looks the last whole lines are kept, and nothing of a line without an end', async (t) => {
   const bench = new Bench(t);
   const log = join(bench.root, 'some.log');
   writeFileSync(log, `${'x'.repeat(1_000)}\n`.repeat(1_000));

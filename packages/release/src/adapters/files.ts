@@ -1,7 +1,7 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Digest } from '@idunn/kernel';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 
@@ -68,21 +68,41 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Deletes a tree, read-only directories included; links are deleted, never followed. */
+/** A path that is longer may lead to names that no path reaches; the limit of the system is 4,096 bytes. */
+const LONG_PATH_BYTES = 2_048;
+
+/**
+ * Deletes a tree, read-only directories included; links are deleted, never followed. Whatever names a program gave:
+ * bytes that are no text, and directories so deep that no path leads there, which are brought up first.
+ */
 export async function removeTree(path: string): Promise<void> {
-  const stat = await lstat(path).catch(absentAsNull);
+  const top = Buffer.from(path);
+  const stat = await lstat(top).catch(absentAsNull);
   if (stat === null) return;
-  if (!stat.isDirectory()) return remove(path);
-  if ((stat.mode & 0o700) !== 0o700) await chmod(path, 0o700);
-  const entries = (await readdir(path, { withFileTypes: true }).catch(absentAsNull)) ?? [];
+  if (stat.isDirectory()) await removeDirectory(top, top);
+  else await remove(top);
+}
+
+async function removeDirectory(found: Buffer, top: Buffer): Promise<void> {
+  let path = found;
+  // Moving a directory takes the right to write in it, for its own name of its parent.
+  await chmod(path, 0o700).catch(absentAsNull);
+  if (path.length > top.length + LONG_PATH_BYTES) {
+    path = below(top, Buffer.from(`deep-${randomUUID()}`));
+    await rename(found, path);
+  }
+  const entries = (await readdir(path, { withFileTypes: true, encoding: 'buffer' }).catch(absentAsNull)) ?? [];
   const others = entries.filter((entry) => !entry.isDirectory());
-  await atOnce(FILES_AT_ONCE, others, ({ name }) => remove(join(path, name)));
-  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
+  await atOnce(FILES_AT_ONCE, others, ({ name }) => remove(below(path, name)));
+  for (const entry of entries) if (entry.isDirectory()) await removeDirectory(below(path, entry.name), top);
   await rmdir(path).catch(absentAsNull);
 }
 
+const below = (path: Buffer, name: Buffer): Buffer => Buffer.concat([path, SLASH, name]);
+const SLASH = Buffer.from('/');
+
 /** Somebody else may have deleted it a moment ago. */
-const remove = async (path: string): Promise<void> => void (await unlink(path).catch(absentAsNull));
+const remove = async (path: Buffer): Promise<void> => void (await unlink(path).catch(absentAsNull));
 
 export function absentAsNull(error: unknown): null {
   if (isErrno(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;

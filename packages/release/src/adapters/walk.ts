@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
@@ -6,7 +7,7 @@ export type Walked =
   | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly executable: boolean }
   | { readonly kind: 'link'; readonly path: string; readonly target: string }
   | { readonly kind: 'directory'; readonly path: string }
-  /** A socket, device or pipe. */
+  /** A socket, device or pipe; or a name that is no UTF-8, shown as well as it can be. */
   | { readonly kind: 'other'; readonly path: string };
 
 /** A tree with more entries is refused before it fills memory. */
@@ -26,7 +27,10 @@ export class TreeTooLarge extends Error {
 export async function walk(root: string): Promise<readonly Walked[]> {
   const found: Walked[] = [];
   const visit = async (base: string): Promise<void> => {
-    const names = (await readdir(join(root, base))).toSorted();
+    const read = await readdir(join(root, base), { encoding: 'buffer' });
+    const unnamed = read.filter((name) => !isUtf8(name)).map(String);
+    const names = read.filter(isUtf8).map(String).toSorted();
+    found.push(...unnamed.map((name) => ({ kind: 'other', path: base === '' ? name : `${base}/${name}` }) as const));
     if (found.length + names.length > ENTRIES_LIMIT) throw new TreeTooLarge(root);
     const entries: Walked[] = [];
     await atOnce(FILES_AT_ONCE, names.entries(), async ([at, name]) => {
