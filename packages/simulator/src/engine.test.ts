@@ -8,8 +8,8 @@ import { refOf } from './world/sources.ts';
 const SHAPES = { app: { stores: 1, routed: true }, other: { stores: 0, routed: false } };
 
 /** A fleet with an engine and nothing asked of it yet. */
-function fleet(shapes: Simulation['shapes'] = SHAPES): Simulation {
-  const simulation = new Simulation({ ...CALM, seed: 5, shapes, deploys: [] });
+function fleet(shapes: Simulation['shapes'] = SHAPES, more: { queueDepth?: number } = {}): Simulation {
+  const simulation = new Simulation({ ...CALM, seed: 5, shapes, deploys: [], ...more });
   simulation.begin();
   return simulation;
 }
@@ -66,16 +66,18 @@ test('I12: a receipt survives the death of the engine that gave it', async () =>
 });
 
 test('F24: commands queue up to the limit, are told what is ahead, and are refused beyond it', async () => {
-  const simulation = fleet();
-  const taken = await simulation.ask(async (engine) => {
-    const all = [];
-    for (let index = 0; index <= QUEUE_LIMIT + 1; index += 1) {
-      all.push(await engine.submit(up(`op-${index}`, refOf('good', index + 1))));
-    }
-    return all;
-  });
-  const ahead = taken.map((one) => (one.ok ? one.value.ahead.length : one.refusal.code));
-  assert.deepEqual(ahead, [...Array.from({ length: QUEUE_LIMIT + 1 }, (_, index) => index), 'queue-full']);
+  for (const depth of [QUEUE_LIMIT, 2]) {
+    const simulation = fleet(SHAPES, { queueDepth: depth });
+    const taken = await simulation.ask(async (engine) => {
+      const all = [];
+      for (let index = 0; index <= depth + 1; index += 1) {
+        all.push(await engine.submit(up(`op-${index}`, refOf('good', index + 1))));
+      }
+      return all;
+    });
+    const ahead = taken.map((one) => (one.ok ? one.value.ahead.length : one.refusal.code));
+    assert.deepEqual(ahead, [...Array.from({ length: depth + 1 }, (_, index) => index), 'queue-full']);
+  }
 });
 
 test('F24: of two commands that race, both are taken, one behind the other', async () => {

@@ -8,6 +8,8 @@ export interface Scenario {
   readonly seed: number;
   /** The target that every other one waits for. */
   readonly observerTarget?: string;
+  /** Commands that may wait behind one; the engine's own limit when it is left out. */
+  readonly queueDepth?: number;
   readonly shapes: Readonly<Record<string, TargetShape>>;
   readonly deploys: readonly {
     readonly target: string;

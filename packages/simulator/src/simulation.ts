@@ -4,6 +4,7 @@ import {
   type EngineApi,
   type EngineEvent,
   type EnginePorts,
+  QUEUE_LIMIT,
   RECORD_KINDS,
   type TransactionResult,
 } from '@idunn/authority';
@@ -226,6 +227,7 @@ export class Simulation {
       machine: 'local',
       observerTarget: this.#scenario.observerTarget ?? null,
       targets: () => Object.keys(this.#scenario.shapes),
+      queueDepth: () => this.#scenario.queueDepth ?? QUEUE_LIMIT,
       onFault: (fault: unknown) => this.#faults.push(fault),
     };
     const engine =

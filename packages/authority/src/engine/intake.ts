@@ -47,7 +47,7 @@ export async function takeIn(context: IntakeContext, command: Command): Promise<
   for (let attempt = 0; attempt < INTAKE_ATTEMPTS; attempt += 1) {
     const held = await journal.read('target', command.target);
     const target = held?.value ?? blankTarget(command.target, options.machine);
-    if (target.queue.length > QUEUE_LIMIT) {
+    if (target.queue.length > Math.min(options.queueDepth?.() ?? QUEUE_LIMIT, QUEUE_LIMIT)) {
       return refused(
         refusal('queue-full', `${target.queue.length} commands are ahead of this one on ${command.target}.`),
       );

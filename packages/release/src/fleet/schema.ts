@@ -24,7 +24,7 @@ export const fleetShape = {
   daemon: z
     .strictObject({
       /** Commands that may wait behind one target's running transaction. */
-      queue_depth: positive(1_000).default(8),
+      queue_depth: positive(16).default(8),
     })
     .default({ queue_depth: 8 }),
   profiles: z
