@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { type Answer, type Client, createClient } from '@idunn/client';
 import * as schemas from '@idunn/client/schemas';
+import { StoreFault } from '@idunn/kernel';
 import { pino } from 'pino';
 import { FakeEngine, fakeParts, INCARNATION } from '../testing/fake-parts.ts';
 import { EventLog } from './event-log.ts';
@@ -100,6 +101,13 @@ test('F6: arguments are checked before anything durable', async (t) => {
   assert.equal(code(await client.command({ ...up, target: 'ghost' })), 'target-unknown');
   assert.equal(code(await client.command({ ...up, target: 'ghostlight', surprise: 1 } as never)), 'request-invalid');
   assert.equal(engine.submitted.length, 0);
+});
+
+test('F28: a store that cannot take a command is the refusal, and not a fault of the daemon', async (t) => {
+  const { client, engine } = await listening(t);
+  engine.submit = () => Promise.reject(new StoreFault('store-full', 'No space is left.'));
+  const answer = await client.command({ kind: 'up', operationId: 'op-1', target: 'ghostlight', ref: null });
+  assert.equal(code(answer), 'store-full');
 });
 
 test('what is not known is refused by name', async (t) => {

@@ -1,6 +1,6 @@
 import type { Status } from '@idunn/client';
 import { commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
-import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { type Outcome, ok, refusal, refused, StoreFault } from '@idunn/kernel';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid, readBody, send } from './answer.ts';
 import type { EventLog } from './event-log.ts';
@@ -28,6 +28,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.setErrorHandler((error: { statusCode?: number; message?: string }, request, reply) => {
     if (error.statusCode !== undefined && error.statusCode < 500) return invalid(reply, error.message);
     request.log.error({ err: error }, 'a request met a fault');
+    if (error instanceof StoreFault) return send(reply, refused(refusal(error.code, error.message)));
     return send(reply, refused(refusal('daemon-failed', error.message ?? 'a fault without a message')));
   });
   server.setNotFoundHandler((request, reply) => invalid(reply, `there is no ${request.method} ${request.url}`));
