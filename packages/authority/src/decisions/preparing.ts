@@ -30,8 +30,7 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
     { kind: 'plan', ref },
     { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
     ({ plan, fetchMs }) => {
-      const unfit = unfitness(plan);
-      if (unfit !== null) return reject(unfit);
+      mustBeFit(plan);
       const digest = digestJson(plan);
       if (e.target.admitted?.plan === digest) {
         const standing = standsAsAdmitted(e, e.target.admitted);
@@ -63,14 +62,12 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
   );
 }
 
-function unfitness(plan: Plan): Refusal | null {
-  if (plan.rollout !== 'candidate-then-promote') {
-    return because('rollout-unsupported', `The binding of ${plan.target} asks for ${plan.rollout}.`);
+/** Planning refuses by name what no decision here carries out; a plan that asks for it all the same is a fault of ours. */
+function mustBeFit({ target, rollout, state }: Plan): void {
+  if (rollout !== 'candidate-then-promote') throw new Error(`the plan of ${target} asks for ${rollout}`);
+  if (state !== null && !state.stores.some(({ kind }) => kind === 'sqlite')) {
+    throw new Error(`no store of the state ${state.stateId} can carry a lease`);
   }
-  if (plan.state !== null && !plan.state.stores.some(({ kind }) => kind === 'sqlite')) {
-    return because('state-without-lease', `The state ${plan.state.stateId} has no sqlite store.`);
-  }
-  return null;
 }
 
 function unchanged(tx: TransactionRecord, e: DeployEvidence): Decision {

@@ -50,18 +50,6 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'final',
   },
-  'state-without-lease': {
-    reason: 'The state has no store that can carry a write lease.',
-    remedy: 'Declare at least one sqlite store in the state contract of the recipe.',
-    blame: 'user',
-    retry: 'final',
-  },
-  'rollout-unsupported': {
-    reason: 'The rollout that the binding asks for is not acted on by this version.',
-    remedy: 'Set rollout to candidate-then-promote in the binding.',
-    blame: 'user',
-    retry: 'final',
-  },
   'phase-deadline': {
     reason: 'A phase took longer than its deadline in the plan.',
     remedy:
