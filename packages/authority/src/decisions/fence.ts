@@ -16,8 +16,8 @@ export function decideFence(f: PassageFrame): Decision {
 }
 
 /**
- * New requests wait in the router while the lease moves; nothing waits for the hold itself. A request that was on its way
- * is rejected before effect, and the router sends it again; a router that cannot hold costs 503s, not safety.
+ * New requests wait in the router while the lease moves; nothing waits for the hold itself. A request that was on its
+ * way is rejected before effect, and the router sends it again; a router that cannot hold costs 503s, not safety.
  */
 function whileHeld({ e, plan }: PassageFrame, then: () => Decision): Decision {
   const decision = then();

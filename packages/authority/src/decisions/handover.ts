@@ -43,9 +43,9 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
 }
 
 /**
- * The deadline of the furthest phase that is seen to be entered: its own span from then on, and at most what the spans up
- * to it come to from the intent on. An engine that did not see it begin knows only the latter, and a launch anew has what
- * is left of it.
+ * The deadline of the furthest phase that is seen to be entered: its own span from then on, and at most what the spans
+ * up to it come to from the intent on. An engine that did not see it begin knows only the latter, and a launch anew has
+ * what is left of it.
  */
 function untilMs(tx: TransactionRecord, e: DeployEvidence, passage: Passage, granted: boolean): number | null {
   const plan = planFor(e, passage);

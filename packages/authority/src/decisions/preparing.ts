@@ -62,7 +62,7 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
   );
 }
 
-/** Planning refuses by name what no decision here carries out; a plan that asks for it all the same is a fault of ours. */
+/** Planning refuses by name what no decision here carries out; a plan that still asks for it is a fault of ours. */
 function mustBeFit({ target, rollout, state }: Plan): void {
   if (rollout !== 'candidate-then-promote') throw new Error(`the plan of ${target} asks for ${rollout}`);
   if (state !== null && !state.stores.some(({ kind }) => kind === 'sqlite')) {

@@ -113,7 +113,7 @@ function strangerHolds(at: Warming, row: Standing, takenOver: boolean): Decision
   return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`);
 }
 
-/** What can be had before the freeze is read: the staged route, both lease connections, and the nonce beside the rows. */
+/** What can be had before the freeze is read: the staged route, both lease connections, the nonce beside the rows. */
 function prepare(at: Warming, holder: Body | null, then: () => Decision): Decision {
   const { e, launch } = at;
   const plan = at.state.subject.plan;

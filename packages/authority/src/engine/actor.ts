@@ -371,8 +371,8 @@ const HANDOVER: readonly Phase[] = [
 ];
 
 /**
- * Whether the next phase wants what was not read for the one before. The readings of `warming` are those that the intent
- * rests on; the handover goes on with them.
+ * Whether the next phase wants what was not read for the one before. The readings of `warming` are those that the
+ * intent rests on; the handover goes on with them.
  */
 function wantsMore(before: TransactionRecord, next: TransactionRecord): boolean {
   if (before.state.phase === next.state.phase) return false;
