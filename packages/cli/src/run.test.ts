@@ -104,6 +104,12 @@ test('up in plain lines ends with one sentence that says what is admitted', asyn
   assert.deepEqual(asked[0]?.body, { kind: 'up', operationId: 'op-1', target: 'ghostlight', ref: null });
 });
 
+test('a gap that began long before the deployment is no gap of it', async (t) => {
+  const { environment, out } = await stage(t, deploying(outcome({ writeGapMs: 3_600_000 })));
+  await run(environment(['up', 'ghostlight']));
+  assert.match(out.join(''), /no write gap seen/);
+});
+
 test('F2: a wait says on what, since when, until when and how to end it', async (t) => {
   const { environment, out } = await stage(t, deploying({ ...where, event: 'wait', wait: waiting }, outcome()));
   const after = (delayMs: number, fire: () => void) => (delayMs === 1_000 ? fire() : undefined, () => undefined);

@@ -83,7 +83,8 @@ export function metricsOf(engine: EngineApi): { hear(event: EngineEvent): void; 
       ended.inc({ target: event.target, outcome: event.outcome });
       duration.observe({ outcome: event.outcome }, event.durationMs / 1_000);
       own.observe(event.ownMs / 1_000);
-      if (event.writeGapMs !== null) gap.observe(event.writeGapMs / 1_000);
+      // A longer one began before the deployment: nobody wrote meanwhile.
+      if (event.writeGapMs !== null && event.writeGapMs <= event.durationMs) gap.observe(event.writeGapMs / 1_000);
       held.inc({ target: event.target }, event.requests.held);
       failed.inc({ target: event.target }, event.requests.failed);
     },

@@ -44,7 +44,10 @@ const named = ({ incarnation }: OutcomeEvent): string => (incarnation === null ?
 
 function measures(event: OutcomeEvent): string {
   const { held, failed, longestHoldMs } = event.requests;
-  const gap = event.writeGapMs === null ? 'no write gap seen' : `write gap ${duration(event.writeGapMs)}`;
+  // A gap longer than the deployment began before it: nobody wrote meanwhile, and nothing was held up.
+  const { writeGapMs, durationMs } = event;
+  const seen = writeGapMs !== null && writeGapMs <= durationMs;
+  const gap = seen ? `write gap ${duration(writeGapMs)}` : 'no write gap seen';
   const hold =
     held === 0 ? 'no request held' : `${plural(held, 'request')} held for at most ${duration(longestHoldMs)}`;
   return `${duration(event.ownMs)} of it Idunn's own, ${gap}, ${hold}, ${failed} failed`;
