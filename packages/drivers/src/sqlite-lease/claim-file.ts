@@ -5,10 +5,11 @@ import {
   fsyncSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { OwnerClaim } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
@@ -50,6 +51,19 @@ export function readOwnerClaim(root: string): Evidence<OwnerClaim> {
   if (claim.kind !== 'seen') return claim;
   const { stores: _, ...owner } = claim.value;
   return seen(owner);
+}
+
+/**
+ * The nearest directory above a state root that a claim makes a state of its own, whichever fleet wrote it; `null` when
+ * there is none. A claim that cannot be looked for counts as there (I10).
+ */
+export function claimedAbove(root: string): string | null {
+  for (let at = realpathSync(root); at !== dirname(at); ) {
+    at = dirname(at);
+    const claim = readClaimFile(at);
+    if (claim.kind !== 'absent') return at;
+  }
+  return null;
 }
 
 /** Replaces the claim atomically and durably. */

@@ -14,7 +14,7 @@ import {
   unknown,
 } from '@idunn/kernel';
 import type { StateContract, StateStore } from '@idunn/release';
-import { readClaimFile, readOwnerClaim, syncDirectory, writeOwnerClaim } from './claim-file.ts';
+import { claimedAbove, readClaimFile, readOwnerClaim, syncDirectory, writeOwnerClaim } from './claim-file.ts';
 import { type Place, placeOf } from './place.ts';
 import { isBusy, type NextRow, type StoreConnection } from './store-connection.ts';
 import { createStoreFile, inspectRoot, inspectStore, type Owner } from './store-file.ts';
@@ -60,6 +60,8 @@ export class LeaseStores implements LeasePort {
   async prepare(state: StateContract): Promise<Outcome<LeaseRows>> {
     const owner = inspectRoot(state.root);
     if (!owner.ok) return owner;
+    const above = claimedAbove(state.root);
+    if (above !== null) return overlapping(state, above);
     const there = this.#inspect(state);
     if (!there.ok) return there;
     return this.#attempt(state, async () => {
@@ -314,6 +316,10 @@ function heldBy(state: StateContract, id: string): Refusal {
   const why = `The store ${id} of ${state.stateId} is held by ${who}.`;
   return refusal('store-busy', why, { detail: { heldBy: [...pids] } });
 }
+
+/** F20: bindings of one fleet are held against each other at planning; the claims on disk tell of other fleets. */
+const overlapping = (state: StateContract, above: string): Outcome<never> =>
+  refused(refusal('state-roots-overlap', `The state root ${state.root} lies inside ${above}, which is claimed.`));
 
 const sqliteStores = (state: StateContract): readonly StateStore[] =>
   state.stores.filter((store) => store.kind === 'sqlite');

@@ -36,6 +36,21 @@ test('a state begins with an empty row in WAL mode that names nobody, made for t
   }
 });
 
+test('F20: a state root inside one that any fleet has claimed is refused', async (t) => {
+  const yard = new Yard(t);
+  const state = yard.state();
+  assert.equal((await yard.lease.writeClaim(state, claim)).ok, true);
+  assert.equal((await yard.lease.prepare(state)).ok, true, 'its own claim stands in nobody’s way');
+  mkdirSync(yard.path('a/b'), { recursive: true });
+  symlinkSync(yard.path('a/b'), yard.path('link'));
+  for (const root of ['a/b', 'link']) {
+    const inside = { ...state, root: yard.path(root), stateId: 'other' };
+    assert.equal(codeOf(await yard.lease.prepare(inside)), 'state-roots-overlap');
+  }
+  writeFileSync(yard.path('.idunn-claim.json'), '{');
+  assert.equal(codeOf(await yard.lease.prepare({ ...state, root: yard.path('a') })), 'state-roots-overlap');
+});
+
 test('I6: a swap that already happened is swapped; another row differs and nothing is written', async (t) => {
   const yard = new Yard(t);
   const state = yard.state();
