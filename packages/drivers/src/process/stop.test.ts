@@ -57,6 +57,15 @@ test('I10: without a control group the parent’s end proves nothing of its chil
   while (alive(child)) await new Promise((resolve) => setImmediate(resolve));
 });
 
+test('F15: what a program that is bound as a single process left behind is ended with it', async (t) => {
+  const bench = new Bench(t, { controlGroups: 'never' });
+  const handle = await bench.start(bench.launch('stubborn', { singleProcess: true }));
+  const text = await logged(bench.driver.logPath('game', handle.activation), /up \d+\n/);
+  const child = Number(/up (\d+)/.exec(text)?.[1]);
+  assert.deepEqual(await bench.driver.stop(handle, 20), { kind: 'gone', proof: 'single-process', forced: true });
+  assert.ok(!alive(handle.identity.pid) && !alive(child));
+});
+
 test('I1: a second process of the same activation is found and ended, the tree with its children is not', async (t) => {
   const bench = new Bench(t);
   const handle = await bench.start(bench.launch('stubborn'));

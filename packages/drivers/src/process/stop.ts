@@ -73,14 +73,23 @@ async function stopAlone(handle: WorkloadHandle, graceMs: number, site: StopSite
   }
   if (state.kind === 'unknown') return state;
   if (state.kind === 'seen') return { kind: 'unknown', because: `process ${identity.pid} outlives SIGKILL` };
-  if (site.singleProcess) return { kind: 'gone', proof: 'single-process', forced };
-  await killStrays(handle, site.from);
-  return { kind: 'parent-gone' };
+  const strays = await killStrays(handle, site);
+  if (!site.singleProcess) return { kind: 'parent-gone' };
+  if (strays.length > 0) return { kind: 'unknown', because: `processes ${strays.join(', ')} outlive SIGKILL` };
+  return { kind: 'gone', proof: 'single-process', forced };
 }
 
-/** Descendants that still carry the activation id are ended too; that is no proof that none is left. */
-async function killStrays(handle: WorkloadHandle, from: Standpoint): Promise<void> {
-  for (const identity of await carriersOf(handle.activation, from)) signal(identity, 'SIGKILL', from);
+/**
+ * Descendants that still carry the activation id are ended too, those of a program that the binding calls a single
+ * process as well (F15); that is no proof that none is left. Answers the process ids of those that are seen to live on.
+ */
+async function killStrays(handle: WorkloadHandle, site: StopSite): Promise<readonly number[]> {
+  const strays = (await carriersOf(handle.activation, site.from)).filter(
+    (one) => vital(one, site.from).kind === 'seen',
+  );
+  for (const stray of strays) signal(stray, 'SIGKILL', site.from);
+  const after = await Promise.all(strays.map((stray) => whenGone(stray, site.killMs, site)));
+  return strays.filter((_, index) => after[index]?.kind === 'seen').map(({ pid }) => pid);
 }
 
 /** Between two looks at a process whose pipe has ended, and at one whose pipe may not tell. */
