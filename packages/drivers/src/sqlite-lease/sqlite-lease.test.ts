@@ -39,6 +39,7 @@ test('a state begins with an empty row in WAL mode that names nobody, made for t
 test('F20: a state root inside one that any fleet has claimed is refused', async (t) => {
   const yard = new Yard(t);
   const state = yard.state();
+  assert.equal((await yard.lease.prepare(state)).ok, true);
   assert.equal((await yard.lease.writeClaim(state, claim)).ok, true);
   assert.equal((await yard.lease.prepare(state)).ok, true, 'its own claim stands in nobody’s way');
   mkdirSync(yard.path('a/b'), { recursive: true });
