@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ghostlightRepository } from '../../scripts/lib/ghostlight-source.mjs';
@@ -46,6 +46,29 @@ test('F20, I1: a state of another fleet is refused, and taken over whole by its 
   assert.deepEqual([after.seq, after.hash], [before.seq, before.hash]);
   const written = await json<Event>(next.url, '/events', { id: 'of-next', text: 'goes on' });
   assert.deepEqual([written.seq, written.epoch > before.epoch], [before.seq + 1, true]);
+});
+
+test('whatever the umask, nothing that Idunn makes can be written by others', async (t) => {
+  const fleet = await makeFleet(t);
+  const before = process.umask(0);
+  try {
+    await fleet.daemon();
+  } finally {
+    process.umask(before);
+  }
+  assert.equal((await fleet.up('ghostlight')).code, 0);
+  const made = ['state', 'run', 'logs', 'cache', 'releases'].map((name) => join(fleet.work, name));
+  const open: string[] = [];
+  for (const directory of made) {
+    for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      const found = await lstat(path);
+      if (!found.isSymbolicLink() && (found.mode & 0o022) !== 0)
+        open.push(`${(found.mode & 0o777).toString(8)} ${path}`);
+    }
+    assert.equal((await lstat(directory)).mode & 0o077, 0, directory);
+  }
+  assert.deepEqual(open, []);
 });
 
 test('a second daemon on the same fleet is refused', async (t) => {

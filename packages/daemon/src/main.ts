@@ -58,6 +58,9 @@ const fileLog = (logs: string): Logger =>
     destination({ dest: join(logs, 'daemon.log'), append: true, mode: 0o600, sync: true }),
   );
 
+// Whatever the umask was: nothing that Idunn or its programs make can be written by others.
+process.umask(process.umask(0o077) | 0o022);
+
 const { username, uid } = userInfo();
 const machine: Machine = {
   name: MACHINE,
