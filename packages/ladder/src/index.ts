@@ -45,7 +45,7 @@ export {
   wakePlan,
 } from './generations/plan.ts';
 export { type RunOptions, runPlan } from './generations/run.ts';
-export { type Clearance, covers, requireCovers } from './guard/clearance.ts';
+export { type Clearance, covers, requireCovers, requireSlot } from './guard/clearance.ts';
 export { type ClearedMove, createGuard, type Guard, type GuardOptions, type MoveOptions } from './guard/guard.ts';
 export { GUARD_FLAG, GUARD_VARIABLE, type Keys, missingKeys, NO_KEYS } from './guard/keys.ts';
 export { EXAMPLE_LADDER } from './ladder/example.ts';
@@ -57,6 +57,7 @@ export { parseLadder } from './ladder/parse.ts';
 export { roleOf } from './ladder/roles.ts';
 export { guardedOperations } from './operations/guarded.ts';
 export type * from './operations/port.ts';
+export { type RolloutOutcome, type RolloutPlan, renderRollout, rollout } from './operations/rollout.ts';
 export type { Demotion } from './registry/merge.ts';
 export type { ReferenceKind, TargetRef } from './registry/reference.ts';
 export { createRegistry, type DemotionPolicy, loadOver, type SlotRegistry } from './registry/registry.ts';

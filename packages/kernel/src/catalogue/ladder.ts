@@ -236,4 +236,10 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'rollout-anchor-unknown': {
+    reason: 'What a workload runs now could not be read, so nothing was changed: there would be no way back.',
+    remedy: 'Check the connection to what operates the slot, then repeat the command.',
+    blame: 'system',
+    retry: 'retryable',
+  },
 });

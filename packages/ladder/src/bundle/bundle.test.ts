@@ -28,6 +28,7 @@ import { answerOf, valueOf } from '../guard/testing/world.ts';
 import { seal, unseal, verify } from './bundle.ts';
 import { type BundleManifest, manifestPath, manifestText, sealedManifest } from './manifest.ts';
 import { packInto } from './pack.ts';
+import { unpack } from './unpack.ts';
 
 let root: string;
 let staging: string;
@@ -236,6 +237,16 @@ test('F28: a full disk ends the sealing at once, wherever it is', async () => {
   } finally {
     await full.close();
   }
+});
+
+test('F28: a disk that refuses what is unsealed is no corruption, and no policy accepts it', async () => {
+  fill();
+  const manifest = valueOf(await sealing());
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { syscall: 'write' });
+  const sink = { directory: async () => {}, file: () => Promise.reject(full) };
+  await assert.rejects(unpack(bundle, manifest, sink), full);
+  rmSync(bundle);
+  assert.equal(answerOf(await verify(bundle)), 'bundle-io-failed');
 });
 
 /** One tar header, written by hand as a hostile archive would. */

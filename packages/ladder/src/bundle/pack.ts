@@ -20,8 +20,8 @@ export interface Packed {
   readonly rootDigest: Digest;
 }
 
-/** How much of a file is in memory at a time. */
-const CHUNK_BYTES = 1024 * 1024;
+/** How much of a file or an archive is handled at a time; larger pieces cost more to allocate than they save. */
+export const CHUNK_BYTES = 128 * 1024;
 
 /** Told with the bytes of content that were handled so far. */
 export type Progress = (contentBytes: number) => void;
@@ -33,7 +33,7 @@ export async function packInto(file: FileHandle, root: string, progress?: Progre
   const archive = createHash('sha256');
   let bytes = 0;
   const feeding = feed(tar, root, content, progress).catch((error: Error) => tar.destroy(error));
-  const compress = createZstdCompress({ params: { [zlib.ZSTD_c_checksumFlag]: 1 } });
+  const compress = createZstdCompress({ chunkSize: CHUNK_BYTES, params: { [zlib.ZSTD_c_checksumFlag]: 1 } });
   try {
     await pipeline(tar as AsyncIterable<Uint8Array>, compress, async (compressed: AsyncIterable<Uint8Array>) => {
       for await (const chunk of compressed) {

@@ -7,7 +7,7 @@ import type { Digest } from '@idunn/kernel';
 import { extract, type Header } from 'tar-stream';
 import { type BundleEntry, EntryOrder, RootDigest } from './entry.ts';
 import type { BundleManifest } from './manifest.ts';
-import type { Progress } from './pack.ts';
+import { CHUNK_BYTES, type Progress } from './pack.ts';
 import { RefusedError } from './refused-error.ts';
 import { unsafe } from './walk.ts';
 
@@ -49,7 +49,12 @@ export async function unpack(
   const tar = extract();
   const content = new RootDigest();
   const problems: string[] = [];
-  const reading = pipeline(createReadStream(archive), hashing, createZstdDecompress(), tar);
+  const reading = pipeline(
+    createReadStream(archive, { highWaterMark: CHUNK_BYTES }),
+    hashing,
+    createZstdDecompress({ chunkSize: CHUNK_BYTES }),
+    tar,
+  );
   // Whoever reads the entries hears of it too; without a listener it would end the process.
   reading.catch(() => {});
   try {
@@ -67,7 +72,8 @@ export async function unpack(
   } catch (error) {
     tar.destroy();
     await reading.catch(() => {});
-    if (error instanceof RefusedError) throw error;
+    // The disk that refuses says nothing about the archive.
+    if (error instanceof RefusedError || (error instanceof Error && 'syscall' in error)) throw error;
     problems.push(`the archive cannot be read to its end: ${error instanceof Error ? error.message : String(error)}`);
     return problems;
   }

@@ -49,7 +49,7 @@ export function directoryData(options: DirectoryOptions): AppData {
         if (!(await exists(staged))) return unusable(`${staged} does not exist`);
         await settle(place, previous);
         await removeTree(incoming);
-        const { files, changed } = await copyTree(staged, incoming);
+        const { files, changed } = await copyTree(staged, incoming, { durable: true });
         if (changed.length > 0) return unusable(`${changed.join(', ')} changed while it was loaded`);
         await exchange(incoming, place, previous);
         return ok({ parts: [part.complete('files', files)] });
@@ -69,7 +69,7 @@ export function directoryData(options: DirectoryOptions): AppData {
 
 async function capture(from: string, to: string): Promise<Part> {
   try {
-    const { files, changed } = await copyTree(from, to);
+    const { files, changed } = await copyTree(from, to, { durable: false });
     if (changed.length === 0) return part.complete('files', files);
     return part.partial(
       'files',

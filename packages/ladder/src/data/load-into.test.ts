@@ -69,6 +69,8 @@ test('a load that is not whole is no success', async () => {
 test('nothing is asked of the application without a clearance for the slot', async () => {
   const { asked, data } = application();
   assert.equal(answerOf(await load(data, memoryAuditing(), slotOf('production'))), 'clearance-elsewhere');
+  const disguised = { ...slotOf('production'), namespace: qa.namespace };
+  assert.equal(answerOf(await load(data, memoryAuditing(), disguised)), 'clearance-elsewhere');
   assert.deepEqual(asked, []);
 });
 

@@ -1,6 +1,6 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { Auditing } from '../audit/record.ts';
-import type { Clearance } from '../guard/clearance.ts';
+import { type Clearance, requireSlot } from '../guard/clearance.ts';
 import type { Slot } from '../ladder/model.ts';
 import { guardedChange } from '../operations/guarded.ts';
 import type { AppData, Quiesced } from './app-data.ts';
@@ -29,7 +29,7 @@ export interface Loaded {
 export async function loadInto(request: LoadRequest): Promise<Outcome<Loaded>> {
   const { data, clearance, slot } = request;
   const step = <T>(what: string, change: () => Promise<Outcome<T>>): Promise<Outcome<T>> =>
-    guardedChange(request.auditing, clearance, `${what} the data of`, slot.namespace, change);
+    guardedChange(request.auditing, requireSlot(clearance, slot), `${what} the data of`, slot.namespace, change);
   const stopped = await step('quiesce', () => data.quiesce(clearance, slot));
   if (!stopped.ok) return stopped;
   const token = stopped.value;

@@ -30,7 +30,8 @@ function sql(database: string, ...statements: readonly string[]): string {
   return execFileSync('psql', argv, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-const SCHEMA = `CREATE TABLE orders (id serial PRIMARY KEY, changed timestamptz NOT NULL DEFAULT '2026-11-30T01:00:00Z');
+const SCHEMA = `
+  CREATE TABLE orders (id serial PRIMARY KEY, changed timestamptz NOT NULL DEFAULT '2026-11-30T01:00:00Z');
   CREATE TABLE outbox (id int PRIMARY KEY, state text NOT NULL);
   INSERT INTO outbox VALUES (1, 'waiting'), (2, 'waiting'), (3, 'sent')`;
 

@@ -172,7 +172,7 @@ function keepLease(copy: string, file: string): void {
     database.exec('BEGIN IMMEDIATE; DELETE FROM idunn_lease; DELETE FROM idunn_nonce');
     if (own !== undefined) {
       const { state_id: state, epoch } = own;
-      const row = database.prepare('INSERT INTO idunn_lease VALUES (1, ?, ?, NULL, NULL, ?)');
+      const row = database.prepare('INSERT INTO idunn_lease (id, state_id, epoch, state_schema) VALUES (1, ?, ?, ?)');
       row.run(String(state), Number(epoch) + 1, String(schema ?? own['state_schema']));
     }
     database.exec('COMMIT');

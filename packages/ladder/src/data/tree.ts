@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, rename, rm, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, lstat, mkdir, open, rename, rm, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { exists } from '../bundle/files.ts';
 import { walk } from '../bundle/walk.ts';
 
@@ -13,11 +13,21 @@ export interface Copied {
   readonly changed: readonly string[];
 }
 
+/** Waits until a file, or a directory's names, would outlast a loss of power. */
+async function onDisk(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Copies everything beneath `from` into the new directory `to`. Throws `RefusedError` for a link or device, and a
  * fault of the file system for anything else that cannot be copied.
  */
-export async function copyTree(from: string, to: string): Promise<Copied> {
+export async function copyTree(from: string, to: string, { durable }: { durable: boolean }): Promise<Copied> {
   await mkdir(to, { mode: 0o700 });
   const changed: string[] = [];
   const modes: (readonly [path: string, mode: number])[] = [];
@@ -29,10 +39,15 @@ export async function copyTree(from: string, to: string): Promise<Copied> {
       continue;
     }
     const stable = await copyStable(join(from, path), join(to, path), size, mtimeMs);
+    if (stable && durable) await onDisk(join(to, path));
     if (stable) files += 1;
     else changed.push(path);
   }
-  for (const [path, mode] of modes.toReversed()) await chmod(join(to, path), mode);
+  for (const [path, mode] of modes.toReversed()) {
+    if (durable) await onDisk(join(to, path));
+    await chmod(join(to, path), mode);
+  }
+  if (durable) await onDisk(to);
   return { files, changed };
 }
 
@@ -66,6 +81,7 @@ export async function exchange(incoming: string, place: string, previous: string
     if (replaced) await rename(previous, place);
     throw error;
   }
+  await onDisk(dirname(place));
 }
 
 /** Ends an exchange that a crash interrupted: with nothing in the place, what was there before is put back. */

@@ -65,6 +65,16 @@ export function requireCovers(clearance: Clearance, namespace: string): Outcome<
   return refused(refusal('clearance-elsewhere', reason));
 }
 
+/**
+ * The same for a slot as an application is given it: it must be the slot that was cleared, not only stand in its
+ * place.
+ */
+export function requireSlot(clearance: Clearance, { name, namespace }: Slot): Outcome<Slot> {
+  const covered = requireCovers(clearance, namespace);
+  if (!covered.ok || covered.value.name === name) return covered;
+  return refused(refusal('clearance-elsewhere', `The clearance is for ${covered.value.name}, and not for ${name}.`));
+}
+
 /** Whether the clearance is genuine and covers the namespace. */
 export const covers = (clearance: Clearance, namespace: string): boolean => requireCovers(clearance, namespace).ok;
 

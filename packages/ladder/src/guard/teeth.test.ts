@@ -222,6 +222,12 @@ const variants: readonly Variant[] = [
   },
   {
     file: 'guard/clearance.ts',
+    from: '!covered.ok || covered.value.name === name',
+    to: 'name !== namespace',
+    red: 'a clearance is for the slot that was cleared, not for one that says it stands in its place',
+  },
+  {
+    file: 'guard/clearance.ts',
     from: "(typeof value === 'object' && value !== null && #slot in value ? value.#slot : null)",
     to: '(value instanceof Clearance || Object(value).slot ? (value as Clearance).slot : null)',
     red: 'a clearance that the guard did not make is worth nothing',

@@ -1,23 +1,23 @@
 import { type Outcome, refusal } from '@idunn/kernel';
 import { type Auditing, record } from '../audit/record.ts';
 import { type Clearance, requireCovers } from '../guard/clearance.ts';
+import type { Slot } from '../ladder/model.ts';
 import type { Placed, ReleaseChanges, ReleaseOperations } from './port.ts';
 
 /** How a change that was begun can end in a fault of what carried it out. */
 const faultOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Carries one change out: the clearance is looked at, the intent is written down, then the change is made, and its
- * outcome is written down too. Nothing reaches `change` without all that comes before it.
+ * Carries one change out of what `covered` says: a clearance that was looked at. The intent is written down, then the
+ * change is made, and its outcome is written down too. Nothing reaches `change` without all that comes before it.
  */
 export async function guardedChange<T>(
   auditing: Auditing,
-  clearance: Clearance,
+  covered: Outcome<Slot>,
   what: string,
   namespace: string,
   change: () => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
-  const covered = requireCovers(clearance, namespace);
   const target = covered.ok ? covered.value.name : namespace;
   const line = { kind: 'operation', what: `${what} ${namespace}`, target } as const;
   if (!covered.ok) {
@@ -43,7 +43,9 @@ export function guardedOperations(operations: ReleaseOperations, auditing: Audit
   const guard =
     <Request extends Placed>(name: keyof ReleaseChanges, change: Change<Request>): Change<Request> =>
     (clearance, request) =>
-      guardedChange(auditing, clearance, name, request.namespace, () => change(clearance, request));
+      guardedChange(auditing, requireCovers(clearance, request.namespace), name, request.namespace, () =>
+        change(clearance, request),
+      );
   return {
     description: operations.description,
     currentRelease: (at) => operations.currentRelease(at),

@@ -241,6 +241,12 @@ export const GUARANTEES = {
       assert.equal(answerOf(ladder.requireCovers(clearance, namespace)), 'clearance-elsewhere', namespace);
     }
   },
+  async 'a clearance is for the slot that was cleared, not for one that says it stands in its place'(ladder) {
+    const clearance = valueOf(await worldOf(ladder).clear({ slot: 'qa' }));
+    const disguised = { ...production, namespace: 'orchard-qa' };
+    assert.equal(answerOf(ladder.requireSlot(clearance, disguised)), 'clearance-elsewhere');
+    assert.equal(answerOf(ladder.requireSlot(clearance, { ...qa, namespace: 'qa-20261130-0111' })), 'granted');
+  },
   async 'a clearance that the guard did not make is worth nothing'(ladder) {
     const real = valueOf(await worldOf(ladder).clear({ slot: 'qa' }));
     const forgeries: readonly unknown[] = [
