@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Idunn, NotWriter } from '#workload';
 import about from '../package.json' with { type: 'json' };
 import { Journal } from './journal.js';
+import { rehearse } from './rehearse.js';
 import { createWorld } from './server.js';
 
 const contract = {
@@ -36,5 +37,6 @@ const { server, stop } = createWorld(journal, {
 idunn.onGrant(() => journal.create());
 idunn.onStop(stop);
 const { host, port } = await idunn.listen(server);
+await rehearse({ host, port });
 idunn.warm();
 console.log(`ghostlight ${about.version} listens on http://${host}:${port}`);
