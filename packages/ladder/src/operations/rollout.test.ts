@@ -103,11 +103,12 @@ test('a change that was refused, and was seen not to be made, is a refusal', asy
 });
 
 test('guarded, a rollout of another slot changes nothing; progress is told as it comes', async () => {
-  const elsewhere = cluster({ runs: [seen('web:1'), seen('web:1')] });
-  const guarded = ladder.guardedOperations(elsewhere.operations, memoryAuditing());
+  const elsewhere = cluster({ runs: [seen('web:1'), seen('web:2')] });
+  const auditing = memoryAuditing();
+  const guarded = ladder.guardedOperations(elsewhere.operations, auditing);
   const far = { ...plan, namespace: 'orchard-production' };
   assert.equal(answerOf(await ladder.rollout(guarded, clearance, far)), 'clearance-elsewhere');
-  assert.deepEqual(elsewhere.set, []);
+  assert.deepEqual([elsewhere.set, auditing.lines.map(({ outcome }) => outcome)], [[], ['refused']]);
   const told: string[] = [];
   const { operations } = cluster({ runs: [seen('web:1')] });
   valueOf(await ladder.rollout(operations, clearance, plan, ({ waitingOn }) => told.push(waitingOn)));

@@ -1,5 +1,5 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import { type Clearance, requireCovers } from '../guard/clearance.ts';
+import { type Clearance, covers } from '../guard/clearance.ts';
 import type { ReleaseOperations, RolloutEnd, RolloutProgress } from './port.ts';
 
 /** One workload to another release. A value: printed by a dry run, or carried out. */
@@ -46,8 +46,6 @@ export async function rollout(
     return refused(refusal('rollout-anchor-unknown', reason));
   }
   const before = anchor.kind === 'seen' ? anchor.value : null;
-  const covered = requireCovers(clearance, namespace);
-  if (!covered.ok) return covered;
   const moved = await moveTo(operations, clearance, plan, { from: before, to: release }, progress);
   if (moved.kind === 'refused') return refused(moved.refusal);
   if (moved.kind === 'ready') return ok({ kind: 'promoted', from: before, to: release });
@@ -71,6 +69,7 @@ async function moveTo(
 ): Promise<Moved> {
   const set = await operations.setRelease(clearance, { namespace, workload, release: to });
   if (!set.ok) {
+    if (!covers(clearance, namespace)) return { kind: 'refused', refusal: set.refusal };
     const now = await operations.currentRelease({ namespace, workload });
     if (now.kind === 'unknown') return { kind: 'failed', because: `${set.refusal.reason} ${now.because}.` };
     if (now.kind === 'absent' || now.value !== to || from === to) return { kind: 'refused', refusal: set.refusal };
