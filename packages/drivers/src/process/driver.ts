@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type {
   LaunchRequest,
   MintRequest,
@@ -14,11 +14,13 @@ import { type ActivationFiles, activationFiles, isSegment } from './activation-d
 import { carriersOf } from './carriers.ts';
 import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
 import { FileDigests } from './file-digests.ts';
+import { isDirectory } from './files.ts';
 import { findProcess } from './find.ts';
 import { ownStandpoint } from './identity.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
 import { LogKeeper, scrubLogs } from './log-keeper.ts';
+import { forgetOldLogs } from './log-retention.ts';
 import { Mint, readActivation } from './mint.ts';
 import { observeProcess } from './observe.ts';
 import type { ProcessDriverOptions } from './options.ts';
@@ -140,6 +142,7 @@ class LinuxProcesses implements ProcessDriver {
     }
     await removeActivation(files);
     this.#mint.forget(activation);
+    if (ticket !== null) await forgetOldLogs(dirname(log), (other) => isDirectory(this.#files(other).directory));
   }
 
   async logTail(target: string, activation: string, lines: number): Promise<readonly string[]> {

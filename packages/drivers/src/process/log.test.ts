@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { redactorFor, rotateIfLarge, tailOf } from './log-file.ts';
+import { forgetOldLogs, KEPT_LOGS } from './log-retention.ts';
 import { Bench } from './testing/bench.ts';
 import { logged } from './testing/logs.ts';
 
@@ -88,6 +89,26 @@ test('a flood of a program’s last moments does not outlive it', async (t) => {
   await bench.driver.retire('game', handle.activation);
   const bytes = [log, `${log}.1`].map((file) => statSync(file).size).reduce((sum, size) => sum + size);
   assert.ok(bytes <= 100_000, `${bytes}`);
+});
+
+test('F1: the logs of ended activations are kept up to a limit, the newest, and those of living ones always', async (t) => {
+  const bench = new Bench(t);
+  const ended = Array.from({ length: KEPT_LOGS + 3 }, (_, index) => `act-${index}`);
+  for (const [index, activation] of ended.entries()) {
+    for (const name of [`${activation}.log`, `${activation}.log.1`]) {
+      writeFileSync(join(bench.root, name), 'x');
+      utimesSync(join(bench.root, name), index + 1, index + 1);
+    }
+  }
+  writeFileSync(join(bench.root, 'act-living.log'), 'x');
+  utimesSync(join(bench.root, 'act-living.log'), 0, 0);
+  writeFileSync(join(bench.root, 'notes.txt'), 'x');
+  await forgetOldLogs(bench.root, (activation) => activation === 'act-living');
+  const left = readdirSync(bench.root);
+  for (const gone of ['act-0', 'act-1', 'act-2']) assert.ok(!left.some((name) => name.startsWith(`${gone}.log`)), gone);
+  for (const kept of ['act-3.log', 'act-3.log.1', `act-${KEPT_LOGS + 2}.log`, 'act-living.log', 'notes.txt']) {
+    assert.ok(left.includes(kept), kept);
+  }
 });
 
 test('F30: half a secret at the beginning of a tail goes with its half line', async (t) => {
