@@ -29,7 +29,8 @@ export {
   partLines,
   requireComplete,
 } from './data/report.ts';
-export { SQLITE_DUMP, type SqliteOptions, type SqliteWatermark, sqliteData } from './data/sqlite.ts';
+export { SQLITE_DUMP, type SqliteOptions, sqliteData } from './data/sqlite.ts';
+export type { SqliteWatermark } from './data/sqlite-database.ts';
 export { NOTHING_RUNS, type Standing } from './data/standing.ts';
 export { type Discard, requiresConfirmation, type Watermark, wouldDiscard } from './data/watermark.ts';
 export { type Generation, generationsOf, newGeneration } from './generations/generation.ts';

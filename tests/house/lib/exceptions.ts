@@ -81,7 +81,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/runner/output.ts`, rule: 'write', because: 'keeps the output of steps' },
   { path: `${ladder}/audit/file-trail.ts`, rule: 'write', because: 'appends to the audit log' },
   { path: `${ladder}/bundle/files.ts`, rule: 'write', because: 'writes bundles and what is unsealed' },
-  { path: `${ladder}/data/sqlite.ts`, rule: 'write', because: 'removes its own unfinished copies' },
+  { path: `${ladder}/data/sqlite-database.ts`, rule: 'write', because: 'removes its own unfinished copies' },
   { path: `${ladder}/data/tree.ts`, rule: 'write', because: 'copies and exchanges trees of data' },
   { path: `${ladder}/data/tree.ts`, rule: 'recursive-delete', because: 'removes replaced and unfinished copies' },
   { path: `${ladder}/bundle/files.ts`, rule: 'recursive-delete', because: 'removes its own unfinished draft' },

@@ -87,13 +87,12 @@ function endOf(log: number): End | null {
   }
   const text = tail.toString('utf8');
   const unfinished = text !== '' && !text.endsWith('\n');
-  const lines = (unfinished ? text : text.slice(0, -1)).split('\n').filter((line) => text !== '' || line !== '');
+  const lines = text === '' ? [] : (unfinished ? text : text.slice(0, -1)).split('\n');
   const last = lines.findLastIndex((line) => readLine(line) !== null);
   const whole = last < 0 ? null : readLine(lines[last] ?? '');
   if (whole === null && size > TAIL_BYTES) return null;
-  const behind = lines.slice(last + 1).join('\n');
-  const nothing = lines.length === last + 1;
-  return { head: whole ?? EMPTY_LOG, torn: nothing ? null : behind, unfinished };
+  const behind = lines.slice(last + 1);
+  return { head: whole ?? EMPTY_LOG, torn: behind.length === 0 ? null : behind.join('\n'), unfinished };
 }
 
 /** A crash cut a line short: the log says so, and what it was, instead of losing it. */

@@ -42,7 +42,7 @@ export async function seal(request: SealRequest): Promise<Outcome<BundleManifest
       takenAtMs,
       app,
       parts: [...report.parts],
-      watermark: report.watermark === null ? null : { ...report.watermark, magnitude: magnitudeOf(report) },
+      watermark: report.watermark,
       appMeta: report.appMeta as BundleManifest['appMeta'],
       completeness: completeness(report.parts) as BundleManifest['completeness'],
       archive: { format: 'tar+zstd', ...archive },
@@ -51,9 +51,6 @@ export async function seal(request: SealRequest): Promise<Outcome<BundleManifest
     return ok(manifest);
   });
 }
-
-const magnitudeOf = ({ watermark }: DumpReport): Record<string, number> | null =>
-  watermark?.magnitude === null || watermark === null ? null : { ...watermark.magnitude };
 
 async function sealArchive(draft: string, staging: string, progress?: Progress): Promise<Packed> {
   await discardFile(draft);

@@ -161,8 +161,8 @@ const variants: readonly Variant[] = [
   },
   {
     file: 'registry/merge.ts',
-    from: 'const slots = [...present, ...omitted];',
-    to: 'omitted.length = 0;\n  const slots = present;',
+    from: 'slots: [...present, ...standing]',
+    to: 'slots: present',
     red: 'reported, a slot that was left out stays',
   },
   {

@@ -25,10 +25,8 @@ export function merge(baseline: readonly Slot[], config: readonly Slot[]): Merge
   const owned = new Map<Slot, Slot>();
   for (const base of baseline.filter((slot) => slot.guarded)) {
     const touching = config.filter((slot) => touches(base, slot));
-    const owner = ownerAmong(
-      touching.filter((slot) => !owned.has(slot)),
-      base,
-    );
+    const free = touching.filter((slot) => !owned.has(slot));
+    const owner = ownerAmong(free, base);
     if (owner === undefined) demotions.push(omission(base));
     else owned.set(owner, base);
     for (const slot of touching.filter((one) => !one.guarded)) {
@@ -37,11 +35,11 @@ export function merge(baseline: readonly Slot[], config: readonly Slot[]): Merge
     }
   }
   const present = config.map((slot) => keeping(slot, owned.get(slot), baseline));
-  const omitted = baseline.filter((slot) => slot.guarded && ![...owned.values()].includes(slot));
-  const slots = [...present, ...omitted];
-  const names = new Set(slots.map(({ name }) => name));
-  const standing = (slot: Slot): Slot => ({ ...slot, promotes_to: slot.promotes_to.filter((to) => names.has(to)) });
-  return { slots: [...present, ...omitted.map(standing)], demotions };
+  const kept = [...owned.values()];
+  const omitted = baseline.filter((slot) => slot.guarded && !kept.includes(slot));
+  const names = new Set([...present, ...omitted].map(({ name }) => name));
+  const standing = omitted.map((slot) => ({ ...slot, promotes_to: slot.promotes_to.filter((to) => names.has(to)) }));
+  return { slots: [...present, ...standing], demotions };
 }
 
 /** Whether a slot of the configuration has any identity that means the guarded slot of the baseline. */
