@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, digestJson, refusal, seen, unknown } from '@idunn/kernel';
+import { absent, type Code, digestJson, refusal, seen, unknown } from '@idunn/kernel';
 import { PHASES } from '../model/phase.ts';
 import { PHASE_TABLE } from '../model/phase-table.ts';
 import {
@@ -18,7 +18,7 @@ import {
   word,
 } from '../testing/samples.ts';
 import { decide } from './decide.ts';
-import type { Effect } from './effects.ts';
+import { type Effect, effectKey } from './effects.ts';
 import type { DeployEvidence } from './evidence.ts';
 
 const warming = transaction({ phase: 'warming', subject: NEW.subject, launch: CANDIDATE });
@@ -57,10 +57,10 @@ const freeze = {
 };
 const step = (e: Partial<DeployEvidence>, record = warming) => decide(record, evidence({ answers: prepared, ...e }));
 /** What a refusal becomes once the last words were gathered. */
-const givenUp = (e: Partial<DeployEvidence>, record = warming) => {
+const givenUp = (e: Partial<DeployEvidence>, record = warming, more: DeployEvidence['answers'] = {}) => {
   const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
   const decision = step(
-    { ...e, answers: { ...prepared, ...answered([autopsy, { log: [], presence: null }]) } },
+    { ...e, answers: { ...prepared, ...answered([autopsy, { log: [], presence: null }]), ...more } },
     record,
   );
   return decision.kind === 'persist' && decision.state.phase === 'aborting' ? decision.state.why.code : decision.kind;
@@ -196,6 +196,27 @@ test('I7: what a candidate does before the fence ends it alone', () => {
     givenUp({ marks: { reached: {}, firstWrites: { 'act-new': { epoch: 4, atMs: 1 } } } }),
     'wrote-before-lease',
   );
+});
+
+test('F5: a deadline that passed is told by what was refused last of all that was waited for', () => {
+  const refusing = (effect: Effect, code: Code, atMs: number): DeployEvidence['answers'] => {
+    const outcome = { ok: false, refusal: refusal(code, `${code} it is`) } as const;
+    return { [effectKey(effect)]: { effect, outcome, atMs, attempts: 9 } };
+  };
+  const issued = transaction({
+    phase: 'activation-issued',
+    subject: NEW.subject,
+    launch: { step: 'issued', id: 'act-new' },
+  });
+  const missing = refusing({ kind: 'prepare-lease', plan }, 'store-missing', 5);
+  assert.equal(givenUp({ now: laterBy(3_600_000) }, issued, missing), 'store-missing');
+  assert.equal(givenUp({ now: laterBy(3_600_000) }, issued), 'phase-deadline');
+  const route = { kind: 'stage-route', plan, members: [member] } as const;
+  const taken = {
+    ...refusing(route, 'route-listener-unavailable', 9),
+    ...refusing({ kind: 'write-nonce', plan, nonce: 'n' }, 'store-busy', 8),
+  };
+  assert.equal(givenUp({ now: laterBy(3_600_000) }, warming, taken), 'route-listener-unavailable');
 });
 
 test('I5: a word about an earlier activation of the incarnation counts for nothing', () => {

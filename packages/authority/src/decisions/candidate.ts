@@ -3,7 +3,7 @@ import type { DeployState, StateOf, TransactionRecord } from '../records/transac
 import { deadlineMs, isPast } from './deadline.ts';
 import { attempt, type Decision, enter } from './decision.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
-import { because, giveUp } from './failing.ts';
+import { because, giveUp, late } from './failing.ts';
 import { decideLaunch, issueRecord } from './launch.ts';
 
 /** `expected-published`: Expected stands beside the incumbent's and the observer said so (I4). */
@@ -16,7 +16,9 @@ export function decideExpected(
   const untilMs = deadlineMs(tx, 'expected-published', planOf(e, subject.plan));
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch: null }, why);
   if (isPast(e, untilMs))
-    return failed(because('phase-deadline', 'The observer did not acknowledge Expected in time.'));
+    return failed(
+      late(e, [`publish-expected ${subject.incarnation}`], 'The observer did not acknowledge Expected in time.'),
+    );
   const effect = { kind: 'publish-expected', subject } as const;
   return attempt(e, effect, { what: 'the observer’s acknowledgement', untilMs, failed }, () => issue(tx, e, subject));
 }
@@ -69,8 +71,9 @@ function advance(state: Launching, launch: Launch): Decision {
 }
 
 function tooLate(e: DeployEvidence, state: Launching) {
-  if (state.phase !== 'activation-observed')
-    return because('phase-deadline', 'The candidate was not seen to run in time.');
+  const { id } = state.launch;
+  const steps = ['prepare-lease', `mint ${id}`, `start ${id}`, `publish-activation ${id}`];
+  if (state.phase !== 'activation-observed') return late(e, steps, 'The candidate was not seen to run in time.');
   const { word, presence } = slotOf(e, state.launch.id);
   const spoke = presence.kind === 'seen' || (word.kind === 'seen' && word.value.present !== null);
   return spoke

@@ -40,6 +40,19 @@ function lastProbe(e: DeployEvidence): Json {
   return probe.outcome.ok ? { ...probe.outcome.value } : { reason: probe.outcome.refusal.reason };
 }
 
+/**
+ * A deadline that passed, told by what was refused last of all that was waited for (F2, F5): `waitedFor` are keys of
+ * effects, `otherwise` says it in general where none of them was refused.
+ */
+export function late(e: DeployEvidence, waitedFor: readonly string[], otherwise: string): Refusal {
+  const refusals = waitedFor.flatMap((key) => {
+    const answer = e.answers[key];
+    return answer === undefined || answer.outcome.ok ? [] : [{ why: answer.outcome.refusal, atMs: answer.atMs }];
+  });
+  const [last] = refusals.toSorted((a, b) => b.atMs - a.atMs);
+  return last?.why ?? because('phase-deadline', otherwise);
+}
+
 export const aborting = (
   remains: Remains,
   why: Refusal,

@@ -8,7 +8,7 @@ import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
 import { echo, writeNonce } from './echo.ts';
 import { type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
-import { because, giveUp } from './failing.ts';
+import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
@@ -38,7 +38,7 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const untilMs = deadlineMs(tx, 'warming', plan);
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
   const at: Warming = { tx, e, state, launch, plan, untilMs, failed };
-  if (isPast(e, untilMs)) return failed(lateness(e));
+  if (isPast(e, untilMs)) return failed(lateness(e, launch.id));
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
@@ -52,13 +52,12 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
 }
 
 /** What held the handover up, where it has a remedy of its own. */
-function lateness(e: DeployEvidence) {
+function lateness(e: DeployEvidence, id: string) {
   if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
     return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
   }
-  const nonce = e.answers['write-nonce']?.outcome;
-  if (nonce?.ok === false) return nonce.refusal;
-  return because('phase-deadline', 'The handover could not be prepared in time.');
+  const steps = [`stage-route ${id}`, `open-channel ${id}`, 'write-nonce'];
+  return late(e, steps, 'The handover could not be prepared in time.');
 }
 
 /** The proposed route is rendered and validated before either authority moves (F26). */
