@@ -61,4 +61,6 @@ export const DEBIAN_PACKAGES = [
   { package: 'git', program: 'git', because: 'sources are read by git plumbing' },
   { package: 'util-linux', program: 'prlimit', because: 'the store is starved of file size' },
   { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },
+  { package: 'postgresql', program: 'pg_lsclusters', because: 'databases are carried down the ladder' },
+  { package: 'zstd', program: 'zstd', because: 'bundles are read by other programs' },
 ];

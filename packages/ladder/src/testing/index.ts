@@ -1,0 +1,1 @@
+export { type PostgresServer, startPostgres } from '../data/testing/postgres-server.ts';
