@@ -89,12 +89,9 @@ export interface Answered {
   readonly attempts: number;
 }
 
-const OVERTAKEN: ReadonlySet<EffectKind> = new Set(['plan', 'materialize', 'seal', 'open-channel', 'hold-route']);
+const OVERTAKEN: ReadonlySet<EffectKind> = new Set(['plan', 'materialize', 'seal', 'open-channel']);
 
-/**
- * Decisions go on while it runs, and nobody minds how it ends once they have: work of minutes, a program that does not
- * listen yet, a hold that ends by itself.
- */
+/** Decisions go on while it runs: work of minutes, or a program that does not listen yet. Each leaves no trace. */
 export const isLong = (kind: EffectKind): boolean => OVERTAKEN.has(kind);
 
 /** Names the exact effect, so that the answer to another activation or epoch is never taken for this one's (I5). */

@@ -1,7 +1,7 @@
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
-import { type EffectOf, effectKey } from './effects.ts';
+import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
 import type { PassageFrame } from './passage-frame.ts';
 
@@ -12,20 +12,17 @@ export function decideFence(f: PassageFrame): Decision {
   const { move } = passage;
   const holder = move.from.activation;
   if (holder === null) return swap(f, move);
-  return whileHeld(f, () => relinquish(f, move, holder, () => prove(f, move, holder)));
+  return holdRoute(f, () => relinquish(f, move, holder, () => prove(f, move, holder)));
 }
 
 /**
- * New requests wait in the router while the lease moves; nothing waits for the hold itself. A request that was on its
- * way is rejected before effect, and the router sends it again; a router that cannot hold costs 503s, not safety.
+ * New requests wait in the router while the lease moves; a router that cannot hold costs 503s, not safety. The holder is
+ * asked only then: until the router holds it would reject, one by one, what the router has to send again.
  */
-function whileHeld({ e, plan }: PassageFrame, then: () => Decision): Decision {
-  const decision = then();
-  if (plan.route === null) return decision;
-  const hold = { kind: 'hold-route', route: plan.route.name, termMs: plan.route.holdMs } as const;
-  if (decision.kind !== 'act' || answerTo(e, hold) !== undefined || e.running.includes(effectKey(hold)))
-    return decision;
-  return { ...decision, effect: hold, beside: [decision.effect, ...(decision.beside ?? [])] };
+function holdRoute({ e, plan }: PassageFrame, then: () => Decision): Decision {
+  if (plan.route === null) return then();
+  const effect = { kind: 'hold-route', route: plan.route.name, termMs: plan.route.holdMs } as const;
+  return tolerate(e, effect, { what: 'the router to hold new requests', attempts: 1 }, then);
 }
 
 /** Without an answer in time the move is made all the same. */

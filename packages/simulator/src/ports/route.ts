@@ -21,13 +21,6 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
     world.routes.set(name, made);
     return made;
   };
-  let last: Promise<unknown> = Promise.resolve();
-  /** One link carries them all: what is asked first is done first. */
-  const inOrder = <T>(name: string, work: () => T): Promise<T> => {
-    const done = last.then(() => life.effect(name, work));
-    last = done.catch(() => undefined);
-    return done;
-  };
   const letGo = (name: string): void => {
     const route = routeOf(name);
     route.holdUntilMs = 0;
@@ -41,26 +34,26 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
         return seen({ route: name, generation: route.generation, listen: LISTEN, members: route.members });
       }),
     stage: (_target, contract, members) =>
-      inOrder('stage-route', (): Outcome<Staged> => {
+      life.effect('stage-route', (): Outcome<Staged> => {
         const stage = `stage-${world.nextStage}`;
         world.nextStage += 1;
         world.staged.set(stage, { route: contract.name, members });
         return ok({ stage, generation: routeOf(contract.name).generation + 1 });
       }),
     hold: (name, termMs) =>
-      inOrder('hold-route', () => {
+      life.effect('hold-route', () => {
         const route = routeOf(name);
         route.report = { held: 0, failed: 0, longestHoldMs: 0 };
         route.holdUntilMs = world.time.nowMs + termMs;
         return ok('held' as const);
       }),
     release: (name) =>
-      inOrder('release-route', () => {
+      life.effect('release-route', () => {
         letGo(name);
         return ok('released' as const);
       }),
     publish: ({ stage }) =>
-      inOrder('publish-route', (): Outcome<'published'> => {
+      life.effect('publish-route', (): Outcome<'published'> => {
         const staged = world.staged.get(stage);
         if (staged === undefined) return refused(refusal('driver-fault', `There is no ${stage}.`));
         const route = routeOf(staged.route);
