@@ -1,15 +1,24 @@
-import type { RunnerGrant, StagePaths } from '@idunn/release';
+import type { RunnerGrant, RunRequest, StageId, StagePaths } from '@idunn/release';
 
-/** By this a process of the step is known again, also when it left its process group. */
-export const STEP_MARK = 'IDUNN_STEP';
+const STEP_MARK = 'IDUNN_STEP';
+
+/**
+ * By this line of its environment a process of a step is known again, also when it left its process group; without a
+ * request it begins the line of every process that was started in the stage.
+ */
+export const stepMark = (stage: StageId, requestId = ''): string => `${STEP_MARK}=${stage}/${requestId}`;
 
 /** The whole environment of a step: what the binding grants and Idunn's own directories; nothing is inherited. */
-export function stepEnvironment(grant: RunnerGrant, paths: StagePaths, requestId: string): Record<string, string> {
+export function stepEnvironment(
+  grant: RunnerGrant,
+  paths: StagePaths,
+  { stage, requestId }: Pick<RunRequest, 'stage' | 'requestId'>,
+): Record<string, string> {
   return {
     ...grant.environment,
     HOME: paths.home,
     TMPDIR: paths.temporary,
     IDUNN_INPUTS: paths.inputs,
-    [STEP_MARK]: requestId,
+    [STEP_MARK]: `${stage}/${requestId}`,
   };
 }

@@ -40,7 +40,7 @@ async function bench(context: TestContext) {
     const request = { requestId: randomIds.fresh('step'), stage: STAGE, step, grant };
     return runner.run(request, signal, (text) => lines.push(text));
   };
-  return { stages, paths, run, lines };
+  return { stages, paths, run, runner, lines };
 }
 
 function refusalOf(outcome: Outcome<RunReport>) {
@@ -53,7 +53,7 @@ test('a step runs in the tree with exactly the granted environment and a private
   const outcome = await run('console.log(JSON.stringify({ cwd: process.cwd(), ...process.env }))');
   assert.ok(outcome.ok);
   const { IDUNN_STEP, ...seen } = JSON.parse(lines[0] ?? '') as Record<string, string>;
-  assert.match(IDUNN_STEP ?? '', /^step-[0-9a-f]{32}$/);
+  assert.match(IDUNN_STEP ?? '', /^app-0{64}\/step-[0-9a-f]{32}$/);
   assert.deepEqual(seen, {
     cwd: paths.tree,
     BUILD_MODE: 'release',
@@ -146,6 +146,17 @@ test('a process that a step leaves behind ends with it, and the step has succeed
   const outcome = run('', { argv: ['node', 'stubborn.cjs', 'leave'] });
   await untilGone(() => undefined);
   assert.ok((await outcome).ok);
+});
+
+test('I6: what a run left in its stage ends with that stage, and nothing of another stage does', async (context) => {
+  const [mine, other] = [await bench(context), await bench(context)];
+  const untilGone = await stubborn(mine.paths);
+  const outcome = mine.run('', { argv: ['node', 'stubborn.cjs'] });
+  // A later daemon's runner, which knows only the stage.
+  await untilGone(() => {
+    void other.runner.endAll(`bapp-${'0'.repeat(64)}`).then(() => other.runner.endAll(STAGE));
+  });
+  assert.match(refusalOf(await outcome).reason, /signal SIGKILL/);
 });
 
 test('a step that outlasts its time is ended', async (context) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Clock, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import { type RunnerPort, type RunReport, type RunRequest, stagePaths } from '@idunn/release';
-import { stepEnvironment } from './environment.ts';
+import { stepEnvironment, stepMark } from './environment.ts';
 import { endLeftovers } from './leftovers.ts';
 import { StepOutput } from './output.ts';
 
@@ -23,6 +23,8 @@ type Verdict = 'timed-out' | 'too-much-output' | 'withdrawn';
  */
 export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): RunnerPort {
   return {
+    endAll: (stage) => endLeftovers(stepMark(stage)),
+
     async run(request, signal, line) {
       const { step, grant, requestId, stage } = request;
       const [name, ...words] = step.argv;
@@ -49,7 +51,7 @@ export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): 
       const startedMs = clock.monotonicMs();
       const child = spawn(program, words, {
         cwd: directory,
-        env: stepEnvironment(grant, paths, requestId),
+        env: stepEnvironment(grant, paths, request),
         argv0: name,
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -72,7 +74,7 @@ export function createHostRunner({ stages, clock, timers }: HostRunnerOptions): 
         const { code, by, error } = await exit;
         const durationMs = clock.monotonicMs() - startedMs;
         // Whatever the step left behind ends with it, and with it the last writer of the pipes.
-        await endLeftovers(requestId);
+        await endLeftovers(stepMark(stage, requestId));
         await untilQuiet(drained, child, timers);
         const report = { durationMs, outputBytes: output.bytes };
         return judge({ request, report, verdict, code, by, error, log, lastLines: await output.close() });

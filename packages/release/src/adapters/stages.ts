@@ -8,7 +8,7 @@ import type { StageId } from '../ports/source-port.ts';
 import type { StagePort } from '../ports/stage-port.ts';
 import { sealedArtifact } from '../seal/artifact.ts';
 import { staysInside } from '../source/links.ts';
-import { stagePaths } from '../source/stage-paths.ts';
+import { stagePaths, targetOf } from '../source/stage-paths.ts';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 import { absentAsNull, digestFile, removeTree } from './files.ts';
 import { treeIdOf } from './tree-id.ts';
@@ -31,7 +31,7 @@ export function createStages(directory: string): StagePort {
 
     async begin(target, stage, keep) {
       for (const other of await list()) {
-        const ofTarget = other.slice(0, -65) === target;
+        const ofTarget = targetOf(other) === target;
         if (ofTarget && (other === stage || !keep.has(other))) await discard(other);
       }
       const { root, tree, inputs, home, temporary, logs } = stagePaths(directory, stage);

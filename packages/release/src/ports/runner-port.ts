@@ -20,5 +20,7 @@ export interface RunReport {
  * whose detail holds `exit`, `signal`, `lastLines` and `log` (the output's file).
  */
 export interface RunnerPort {
+  /** Ends whatever a run that died with its daemon left in the stage. */
+  endAll(stage: StageId): Promise<void>;
   run(request: RunRequest, signal: AbortSignal, line: (text: string) => void): Promise<Outcome<RunReport>>;
 }

@@ -1,6 +1,8 @@
 import type { Digest } from '@idunn/kernel';
+import type { RunnerPort } from '../ports/runner-port.ts';
 import type { StageId } from '../ports/source-port.ts';
 import type { ReleaseStorePort, StagePort } from '../ports/stage-port.ts';
+import { targetOf } from '../source/stage-paths.ts';
 
 export type Collector = ReturnType<typeof createCollector>;
 
@@ -12,9 +14,11 @@ export type Collector = ReturnType<typeof createCollector>;
 export function createCollector({
   stages,
   releases,
+  runner,
 }: {
   readonly stages: StagePort;
   readonly releases: ReleaseStorePort;
+  readonly runner: RunnerPort;
 }) {
   const busy = new Map<StageId, number>();
   const fresh = new Map<string, Digest>();
@@ -29,6 +33,13 @@ export function createCollector({
 
   return {
     busyStages: (): ReadonlySet<StageId> => new Set(busy.keys()),
+
+    /** A daemon that died in the middle of a step left its processes there: they end before their stage goes. */
+    async endLeftBehind(target: string, own: StageId): Promise<void> {
+      for (const stage of await stages.list()) {
+        if (targetOf(stage) === target && (stage === own || !busy.has(stage))) await runner.endAll(stage);
+      }
+    },
 
     /** From here on the release is not collected until a `keep` has named it once. */
     async hold(target: string, release: Digest): Promise<void> {
@@ -62,7 +73,10 @@ export function createCollector({
       }
       for (const stage of await stages.list()) {
         if (busy.has(stage) || kept.has(`sha256:${stage.slice(-64)}`)) continue;
-        await removeOne(stage, () => stages.discard(stage));
+        await removeOne(stage, async () => {
+          await runner.endAll(stage);
+          await stages.discard(stage);
+        });
       }
     },
   };

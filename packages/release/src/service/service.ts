@@ -58,6 +58,7 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
     let digest = before;
     if (digest === null) {
       progress({ step: 'source', text: `copying ${facts.commit} from ${facts.origin}` });
+      await collector.endLeftBehind(target, stage);
       await ports.stages.begin(target, stage, collector.busyStages());
       const staged = await sourceOf(target).stage(target, facts, stage, signal);
       if (!staged.ok) return staged;

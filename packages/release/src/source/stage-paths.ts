@@ -30,3 +30,6 @@ export function stagePaths(stages: string, stage: StageId): StagePaths {
 }
 
 export const stageId = (target: string, plan: Digest): StageId => `${target}-${plan.slice('sha256:'.length)}`;
+
+/** The target whose plan a stage is for. */
+export const targetOf = (stage: StageId): string => stage.slice(0, -'-'.length - 64);

@@ -116,7 +116,10 @@ export async function bench(
     stage: (...words) => ((calls.stage += 1), git.stage(...words)),
   };
   const host = createHostRunner({ stages, clock: systemClock(), timers: systemTimers });
-  const runner: RunnerPort = { run: (...words) => ((calls.run += 1), host.run(...words)) };
+  const runner: RunnerPort = {
+    endAll: (stage) => host.endAll(stage),
+    run: (...words) => ((calls.run += 1), host.run(...words)),
+  };
   const signer = { keyId: 'ed25519:test', publicKey: publicKeyOf(key.privateKey) };
   const release = createLocalReleaseService({
     fleet: () => fleet,
