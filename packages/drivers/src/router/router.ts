@@ -113,6 +113,8 @@ export class Router {
       }
       this.#closeUnused(route);
       if (fault !== null) return refused(fault);
+      // Now, and not when the hold begins: then everybody waits for the same processors.
+      route.warmUp();
       return ok({ stage: snapshot.stage, generation: snapshot.generation });
     });
   }

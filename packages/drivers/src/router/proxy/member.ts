@@ -15,6 +15,7 @@ export interface Open {
 class MemberAgent extends Agent {
   readonly #timers: Timers;
   readonly #warm = new Set<Socket>();
+  readonly #warming = new Set<Socket>();
   retired = false;
 
   constructor(timers: Timers, keepAlive: boolean) {
@@ -39,13 +40,20 @@ class MemberAgent extends Agent {
 
   /** Connects ahead, so that the first requests after a switch find connections that stand. */
   warm(place: RouteMember['backend'], count: number): void {
-    for (let missing = count - this.#warm.size; missing > 0; missing--) {
+    for (let missing = count - this.#warm.size - this.#warming.size; missing > 0; missing--) {
       const socket = this.#connect(place);
+      this.#warming.add(socket);
       socket.on('error', () => socket.destroy());
-      socket.on('close', () => this.#warm.delete(socket));
+      socket.on('close', () => {
+        this.#warm.delete(socket);
+        this.#warming.delete(socket);
+      });
       socket.setTimeout(LIMITS.warmMs);
       socket.on('timeout', () => socket.destroy());
-      socket.on('connect', () => this.#warm.add(socket));
+      socket.on('connect', () => {
+        this.#warming.delete(socket);
+        this.#warm.add(socket);
+      });
     }
   }
 
@@ -65,7 +73,7 @@ class MemberAgent extends Agent {
 
   retire(): void {
     this.retired = true;
-    for (const socket of this.#warm) socket.destroy();
+    for (const socket of [...this.#warm, ...this.#warming]) socket.destroy();
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 }

@@ -152,15 +152,15 @@ export class LiveRoute implements ExchangeRoute {
   hold(termMs: number): void {
     if (this.#endHold === null) this.#sinceHold = { held: 0, failed: 0, longestHoldMs: 0 };
     this.#endHold?.();
-    this.#warmUp();
+    this.warmUp();
     this.#endHold = this.timers.after(termMs, () => {
       this.log.write('hold-ended-by-term', { route: this.name, termMs, waiting: this.line.length });
       this.release();
     });
   }
 
-  /** The coming members get as many connections as the present ones have. */
-  #warmUp(): void {
+  /** The coming members get as many connections as the present ones have, and again those that have ended meanwhile. */
+  warmUp(): void {
     const connections = this.#members.reduce((sum, member) => sum + member.connections, 0);
     const coming = this.#membersOf(this.staged).filter((member) => !this.#members.includes(member));
     for (const member of this.#coming) if (!coming.includes(member)) member.discard();
