@@ -2,13 +2,12 @@ import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import { phaseRow } from '../model/phase-table.ts';
-import type { RelinquishAnswer } from '../ports/channel-port.ts';
 import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
 import type { ReadyProofRecord } from '../records/proof.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
-import { type Decision, type Entered, type ExtraWrite, enter, persist } from './decision.ts';
+import { type Decision, type Entered, type ExtraWrite, enter, persist, wait } from './decision.ts';
 import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
@@ -16,6 +15,7 @@ import { issueRecord } from './launch.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import type { PassageFrame } from './passage-frame.ts';
 import { isSuperseded, supersede } from './supersede.ts';
+import { firstWriteDueMs, writeGapMs } from './write-gap.ts';
 
 type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
 
@@ -201,6 +201,10 @@ function admit(
 ): Decision {
   const { subject, launch } = state.passage.successor;
   if (launch.step !== 'current') throw new Error('only a current launch is admitted');
+  // The proxy counts from its last hold on; a switch without one held nobody.
+  const requests = e.answers['hold-route']?.outcome.ok === true ? seen.report : null;
+  const dueMs = firstWriteDueMs(e, state.passage, epoch, requests?.held ?? 0);
+  if (dueMs !== null) return wait(`the first write of ${launch.id}`, 'it ends by itself', { wakeAtMs: dueMs });
   const body = bodyOf(subject, launch, epoch, state.passage.echoed.includes(launch.id));
   const leaving = state.passage.predecessors;
   const { incarnation, revision } = subject;
@@ -225,8 +229,7 @@ function admit(
       revision,
       refusal: null,
       writeGapMs: writeGapMs(e, state.passage, epoch),
-      // The proxy counts from its last hold on; a switch without one held nobody.
-      ...(seen.report === null || e.answers['hold-route']?.outcome.ok !== true ? {} : { requests: seen.report }),
+      ...(requests === null ? {} : { requests }),
     },
   };
 }
@@ -250,16 +253,4 @@ function proofOf(tx: TransactionRecord, e: DeployEvidence, body: Body): readonly
     at: e.now,
   };
   return [{ kind: 'ready-proof', id: activation, value }];
-}
-
-/** Last write accepted from the incumbent to first from the candidate; `null` when one of them never wrote. */
-function writeGapMs(e: DeployEvidence, passage: Passage, epoch: number | null): number | null {
-  const first = e.marks.firstWrites[passage.successor.launch.id];
-  const holder = passage.origin?.activation ?? null;
-  if (first === undefined || first.epoch !== epoch || holder === null) return null;
-  const answered = e.answers[`relinquish ${holder} ${passage.requestId}`];
-  if (answered?.outcome.ok !== true) return null;
-  const answer = answered.outcome.value as RelinquishAnswer;
-  if (answer.kind === 'silent' || answer.lastWriteAtMs === null) return null;
-  return Math.max(0, first.atMs - answer.lastWriteAtMs);
 }
