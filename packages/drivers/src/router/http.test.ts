@@ -340,7 +340,7 @@ test('F14: a request to a member that has died waits for the switch that is unde
   value(await driver.publish(staged));
   assert.equal((await reply).body, 'alive hello');
   const observed = await driver.observe(contract.name, '/');
-  assert.deepEqual(observed, { kind: 'seen', value: { incarnation: dead.incarnation, status: 200 } });
+  assert.deepEqual(observed, { kind: 'seen', value: { incarnation: dead.incarnation, status: 200, body: null } });
 });
 
 test('upgrades and tunnels are refused clearly', async (t) => {
