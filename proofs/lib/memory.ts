@@ -23,7 +23,7 @@ export function footprint(fleet: Fleet): Footprint {
 function programOf(pid: string, fleet: Fleet): string | null {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    const of = (flag: string, value: string): boolean => words[words.indexOf(flag) + 1]?.startsWith(value) === true;
+    const of = (flag: string, value: string): boolean => (words[words.indexOf(flag) + 1] ?? '').startsWith(value);
     if (words.some((word) => word.includes('/daemon/dist/main.js')) && of('--fleet', fleet.directory)) return 'daemon';
     if (words.includes('--control') && of('--control', `${fleet.runtime}/`)) return 'router';
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');

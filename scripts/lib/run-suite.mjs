@@ -95,5 +95,5 @@ function testFiles(folder) {
       if (entry.isDirectory()) return testFiles(path);
       return entry.name.endsWith('.test.ts') ? [path] : [];
     })
-    .sort();
+    .toSorted((one, other) => (one < other ? -1 : 1));
 }

@@ -16,8 +16,8 @@ export function decideFence(f: PassageFrame): Decision {
 }
 
 /**
- * New requests wait in the router while the lease moves; a router that cannot hold costs 503s, not safety. The holder is
- * asked only then: until the router holds it would reject, one by one, what the router has to send again.
+ * New requests wait in the router while the lease moves; a router that cannot hold costs 503s, not safety. The holder
+ * is asked only then: until the router holds it would reject, one by one, what the router has to send again.
  */
 function holdRoute({ e, plan }: PassageFrame, then: () => Decision): Decision {
   if (plan.route === null) return then();

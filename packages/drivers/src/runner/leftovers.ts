@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 const ROUNDS_LIMIT = 50;
 
 /**
- * Ends every process whose environment still has a line that begins with `mark`, also one that left the process group. The
- * mark is read again immediately before each signal, so a recycled number is never taken for a process of the step
+ * Ends every process whose environment still has a line that begins with `mark`, also one that left the process group.
+ * The mark is read again immediately before each signal, so a recycled number is never taken for a process of the step
  * (F12). A process that scrubbed its own environment and left the group is not found; only a confining runner can
  * promise more.
  */
