@@ -8,10 +8,11 @@ export async function listKeys(environment: Environment, options: CommonOptions)
   const opened = await openContext(environment, options);
   if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
   const { client, style } = opened.value;
-  return show(opened.value, client.keys(), ({ keys }) =>
+  return show(opened.value, client.keys(), ({ keys, unreadable }) =>
     table([
       ['name', 'purpose', 'key id', 'public key'].map(style.dim),
       ...keys.map(({ name, purpose, keyId, publicKey }) => [name, purpose, keyId, publicKey]),
+      ...unreadable.map(({ name, refusal }) => [name, 'unknown', refusal.code, refusal.reason]),
     ]),
   );
 }
@@ -23,12 +24,11 @@ export async function showKey(environment: Environment, name: string, options: C
   const answer = await opened.value.client.keys();
   if (!answer.ok) return refuse(environment, options.json ?? false, answer.refusal);
   const key = answer.value.keys.find((one) => one.name === name);
+  const unreadable = answer.value.unreadable.find((one) => one.name === name)?.refusal;
+  const missing = { code: 'key-unknown', reason: `the fleet has no key ${name}`, remedy: 'Run idunn key list.' };
   const found =
     key === undefined
-      ? {
-          ok: false as const,
-          refusal: { code: 'key-unknown', reason: `the fleet has no key ${name}`, remedy: 'Run idunn key list.' },
-        }
+      ? { ok: false as const, refusal: unreadable ?? missing }
       : { ok: true as const, value: { schema: 'idunn.key/v1', ...key } };
   return show(opened.value, Promise.resolve(found), keyLines);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fault, instant } from './common.ts';
+import { fault, instant, refusal } from './common.ts';
 
 /** Who answers on a socket. `api` rises when an answer's shape changes in a way that old readers cannot take. */
 export const version = z.object({
@@ -61,7 +61,12 @@ export const key = z.object({
   createdAt: instant.nullable(),
 });
 
-export const keys = z.object({ schema: z.literal('idunn.keys/v1'), keys: z.array(key) });
+export const keys = z.object({
+  schema: z.literal('idunn.keys/v1'),
+  keys: z.array(key),
+  /** Keys whose public record could not be read; not read is not absent (I10). */
+  unreadable: z.array(z.object({ name: z.string(), refusal: refusal.omit({ detail: true }) })),
+});
 
 export type Version = z.infer<typeof version>;
 export type FleetAnswer = z.infer<typeof fleet>;

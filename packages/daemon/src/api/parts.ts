@@ -1,5 +1,5 @@
 import type { EngineApi } from '@idunn/authority';
-import type { DoctorCheck, FleetAnswer, KeyAnswer, Version } from '@idunn/client';
+import type { DoctorCheck, FleetAnswer, KeyAnswer, Keys, Version } from '@idunn/client';
 import type { Clock, HistoryEntry, Outcome } from '@idunn/kernel';
 import type { Plan, SealedRelease } from '@idunn/release';
 
@@ -27,7 +27,7 @@ export interface ApiParts {
   history(options: { subject?: string; limit: number }): Promise<readonly HistoryEntry[]>;
   readonly logs: LogReader;
   doctor(): Promise<readonly DoctorCheck[]>;
-  keys(): Promise<readonly KeyAnswer[]>;
+  keys(): Promise<Omit<Keys, 'schema'>>;
   createKey(target: string): Promise<Outcome<KeyAnswer>>;
   /** Prometheus text. */
   metrics(): Promise<string>;

@@ -94,7 +94,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
     send(reply, ok({ schema: 'idunn.doctor/v1', checks: await parts.doctor() })),
   );
   server.get('/v1/keys', async (_request, reply) =>
-    send(reply, ok({ schema: 'idunn.keys/v1', keys: await parts.keys() })),
+    send(reply, ok({ schema: 'idunn.keys/v1', ...(await parts.keys()) })),
   );
   server.post('/v1/keys', async (request, reply) => {
     const body = readBody(keyRequest, request.body);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -26,11 +26,28 @@ test('a target’s signer is made when its binding is admitted, once, for its ow
   assert.equal(other.ok ? '' : other.refusal.code, 'key-exists');
   assert.ok((await keyring.authority()).ok);
   assert.deepEqual(
-    (await keyring.list()).map(({ name, purpose }) => [name, purpose]),
+    (await keyring.list()).keys.map(({ name, purpose }) => [name, purpose]),
     [
       ['authority', 'authority'],
       ['ghostlight', 'service-signer'],
     ],
+  );
+});
+
+test('I10: a key whose public record cannot be read is listed with the reason, not left out', async (t) => {
+  const state = await stateDirectory(t);
+  const keyring = openKeyring(state, systemClock());
+  await keyring.authority();
+  await keyring.admit('ghostlight');
+  await writeFile(join(state, 'keys/signers/ghostlight.json'), 'no record');
+  const { keys, unreadable } = await keyring.list();
+  assert.deepEqual(
+    keys.map(({ name }) => name),
+    ['authority'],
+  );
+  assert.deepEqual(
+    unreadable.map(({ name, refusal }) => [name, refusal.code]),
+    [['ghostlight', 'key-malformed']],
   );
 });
 

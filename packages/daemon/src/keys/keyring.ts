@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeyAnswer } from '@idunn/client';
+import type { KeyAnswer, Keys } from '@idunn/client';
 import {
   type Clock,
   createKeyFile,
@@ -33,7 +33,8 @@ export interface Keyring {
   create(target: string): Promise<Outcome<KeyFile>>;
   /** The public signers of a target that this daemon has loaded or made, for whoever must answer at once. */
   anchors(target: string): readonly { readonly keyId: string; readonly publicKey: string }[];
-  list(): Promise<readonly KeyAnswer[]>;
+  /** Every key, those that cannot be read among them (I10). */
+  list(): Promise<Omit<Keys, 'schema'>>;
 }
 
 export function openKeyring(state: string, clock: Clock): Keyring {
@@ -73,7 +74,7 @@ export function openKeyring(state: string, clock: Clock): Keyring {
       return refused(refusal('key-exists', `The target ${target} already has a service signer.`));
     },
     async list() {
-      const targets = (await readdir(signers).catch(() => [])).filter((name) => !name.endsWith('.json'));
+      const targets = (await readdir(signers)).filter((name) => !name.endsWith('.json'));
       const named: [string, string][] = [
         ['authority', authorityFile],
         ...targets
@@ -81,11 +82,13 @@ export function openKeyring(state: string, clock: Clock): Keyring {
           .map((target): [string, string] => [target, signerFile(target)]),
       ];
       const keys: KeyAnswer[] = [];
+      const unreadable: Keys['unreadable'] = [];
       for (const [name, file] of named) {
         const record = await loadKeyRecord(keyRecordPath(file));
         if (record.ok) keys.push(keyAnswerOf(name, record.value));
+        else unreadable.push({ name, refusal: record.refusal });
       }
-      return keys;
+      return { keys, unreadable };
     },
   };
 }

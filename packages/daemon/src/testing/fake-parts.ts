@@ -165,9 +165,12 @@ export function fakeParts(engine: EngineApi): ApiParts {
     doctor: () =>
       Promise.resolve([{ check: 'record-store', verdict: 'good', detail: 'integrity checked', remedy: null }]),
     keys: () =>
-      Promise.resolve([
-        { name: 'ghostlight', purpose: 'service-signer', keyId: 'ed25519:aa', publicKey: 'AAAA', createdAt: AT },
-      ]),
+      Promise.resolve({
+        keys: [
+          { name: 'ghostlight', purpose: 'service-signer', keyId: 'ed25519:aa', publicKey: 'AAAA', createdAt: AT },
+        ],
+        unreadable: [{ name: 'lost', refusal: refusal('key-malformed', 'lost.json is no key record') }],
+      }),
     createKey: (target) => Promise.resolve(refused(refusal('key-exists', `${target} has a signer`))),
     metrics: () => Promise.resolve('# HELP idunn_up 1\n'),
   };
