@@ -201,10 +201,10 @@ function admit(
 ): Decision {
   const { subject, launch } = state.passage.successor;
   if (launch.step !== 'current') throw new Error('only a current launch is admitted');
+  const dueMs = firstWriteDueMs(e, state.passage, epoch);
+  if (dueMs !== null) return wait(`the first write of ${launch.id}`, 'it ends by itself', { wakeAtMs: dueMs });
   // The proxy counts from its last hold on; a switch without one held nobody.
   const requests = e.answers['hold-route']?.outcome.ok === true ? seen.report : null;
-  const dueMs = firstWriteDueMs(e, state.passage, epoch, requests?.held ?? 0);
-  if (dueMs !== null) return wait(`the first write of ${launch.id}`, 'it ends by itself', { wakeAtMs: dueMs });
   const body = bodyOf(subject, launch, epoch, state.passage.echoed.includes(launch.id));
   const leaving = state.passage.predecessors;
   const { incarnation, revision } = subject;

@@ -3,7 +3,7 @@ import type { Passage } from '../records/passage.ts';
 import type { DeployEvidence } from './evidence.ts';
 
 /** An incumbent that wrote so shortly before it gave up has writers, and their next write is a moment away. */
-const RECENT_MS = 250;
+const RECENT_MS = 100;
 /** How long after the route was seen the word of that write is waited for. */
 const PATIENCE_MS = 100;
 
@@ -18,15 +18,10 @@ export function writeGapMs(e: DeployEvidence, passage: Passage, epoch: number | 
  * Until when the word of a first write is worth a wait; `null` when it has come, or nobody is about to write. Only the
  * outcome's sentence waits for it: both permissions have moved, and the candidate serves.
  */
-export function firstWriteDueMs(
-  e: DeployEvidence,
-  passage: Passage,
-  epoch: number | null,
-  held: number,
-): number | null {
+export function firstWriteDueMs(e: DeployEvidence, passage: Passage, epoch: number | null): number | null {
   const last = lastWrite(e, passage);
   const seenMs = e.marks.reached['route-observed'];
-  if (held === 0 || last === null || seenMs === undefined || firstWrite(e, passage, epoch) !== null) return null;
+  if (last === null || seenMs === undefined || firstWrite(e, passage, epoch) !== null) return null;
   const untilMs = seenMs + PATIENCE_MS;
   return last.agoMs < RECENT_MS && e.now.monotonicMs < untilMs ? untilMs : null;
 }
