@@ -153,6 +153,28 @@ test('I8, I10: a freeze that cannot be read holds as well', async () => {
   assert.match(held?.transaction?.waitingOn?.what ?? '', /cannot be read: permission denied/);
 });
 
+test('I1, I10: a row that names a stranger is held with an incident, which closes with its cause', async () => {
+  const simulation = fleet();
+  await deploy(simulation, up('op-1', refOf('good', 1)));
+  const rows = simulation.world.stateOf('app').rows;
+  const [store, row] = [...rows][0] ?? [];
+  assert.ok(store !== undefined && row !== undefined);
+  rows.set(store, { ...row, activation: 'act-stranger' });
+  const taken = await simulation.ask((engine) => engine.submit(up('op-2', refOf('good', 2))));
+  assert.ok(taken.ok);
+  await simulation.pass(600);
+  const held = await simulation.ask((engine) => engine.target('app'));
+  assert.equal(held?.transaction?.phase, 'warming');
+  assert.deepEqual(
+    held?.incidents.map(({ code }) => code),
+    ['lease-row-unexpected'],
+  );
+  assert.match(held?.incidents[0]?.detail ?? '', /act-stranger/);
+  rows.set(store, row);
+  assert.equal((await simulation.resultOf(taken.value.transaction)).outcome, 'admitted');
+  assert.deepEqual((await simulation.ask((engine) => engine.target('app')))?.incidents, []);
+});
+
 test('a foreign claim is refused by name, and taken over by typed confirmation only', async () => {
   const simulation = fleet();
   simulation.world.stateOf('app').claim = {

@@ -227,6 +227,7 @@ test('I5: a word about an earlier activation of the incarnation counts for nothi
 test('I1: a row that names an activation nobody here issued is held', () => {
   const decision = step({ rows: seen(rows(7, 'act-stranger')), holder: { issued: false, found: unknown('not read') } });
   assert.match(decision.kind === 'wait' ? decision.what : '', /act-stranger, an activation that nobody here issued/);
+  assert.equal(decision.kind === 'wait' ? decision.incident : null, 'lease-row-unexpected');
   const gone = step({ rows: seen(rows(7, 'act-spent')), holder: { issued: true, found: absent }, claim: seen(claim) });
   assert.equal(gone.kind === 'act' ? gone.effect.kind : gone.kind, 'write-claim');
 });

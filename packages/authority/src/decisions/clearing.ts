@@ -1,7 +1,17 @@
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import { type Body, type Launch, launchOf, type Subject } from '../records/body.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
-import { act, conclude, type Decision, enter, persist, retryDelayMs, tolerate, wait } from './decision.ts';
+import {
+  act,
+  conclude,
+  type Decision,
+  enter,
+  persist,
+  retryDelayMs,
+  TOLERATED_ATTEMPTS,
+  tolerate,
+  wait,
+} from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
 
@@ -25,7 +35,8 @@ export function endProcess(
   if (answer?.kind === 'parent-gone' && !stop.proven) return then('parent-gone');
   const dueMs = answered.atMs + retryDelayMs(answered.attempts);
   if (e.now.monotonicMs >= dueMs) return act(effect);
-  return wait(`every process of ${launch.id} to be gone`, 'idunn doctor', { wakeAtMs: dueMs });
+  const incident = answered.attempts < TOLERATED_ATTEMPTS ? undefined : 'fence-not-proven';
+  return wait(`every process of ${launch.id} to be gone`, 'idunn doctor', { wakeAtMs: dueMs, incident });
 }
 
 /** The recorded handle, or the one that the start answered before it could be recorded. */

@@ -1,4 +1,4 @@
-import { catalogue, type Digest, type Moment, type Refusal } from '@idunn/kernel';
+import { type Code, catalogue, type Digest, type Moment, type Refusal } from '@idunn/kernel';
 import type { BackPhase, OutcomeName, Phase } from '../model/phase.ts';
 import type { KindName, RecordOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -53,6 +53,8 @@ export interface Wait {
   readonly untilMs: number | null;
   /** Monotonic milliseconds of the next look; events look earlier. */
   readonly wakeAtMs: number | null;
+  /** What a person should look at while this is waited for; it closes with the wait. */
+  readonly incident?: Code;
 }
 
 /** The whole vocabulary of a decision. `reached`: the furthest phase of a handover that is seen to hold. */
@@ -63,8 +65,15 @@ export const act = (effect: Effect): Act => ({ kind: 'act', effect });
 export const wait = (
   what: string,
   remedy: string,
-  times: { untilMs?: number | null; wakeAtMs?: number | null } = {},
-): Wait => ({ kind: 'wait', what, remedy, untilMs: times.untilMs ?? null, wakeAtMs: times.wakeAtMs ?? null });
+  more: { untilMs?: number | null; wakeAtMs?: number | null; incident?: Code | undefined } = {},
+): Wait => ({
+  kind: 'wait',
+  what,
+  remedy,
+  untilMs: more.untilMs ?? null,
+  wakeAtMs: more.wakeAtMs ?? null,
+  ...(more.incident === undefined ? {} : { incident: more.incident }),
+});
 
 /** Moves to a phase, or stays in it with more known. */
 export const persist = (state: DeployState, more: Omit<Persist, 'kind' | 'state' | 'entered'> = {}): Persist => ({

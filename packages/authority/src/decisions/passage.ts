@@ -85,6 +85,7 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
     return wait(`the lease row: ${where.detail}`, 'idunn inspect', {
       untilMs: f.untilMs,
       wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+      incident: e.rows.kind === 'seen' ? 'lease-row-unexpected' : 'lease-row-unreadable',
     });
   }
   if (isPast(e, f.untilMs)) return f.giveUp(lateness(f, where), !mayStepBack(f, where));

@@ -46,7 +46,11 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
       const claim = judgeClaim(tx, e, plan);
       if (claim.kind === 'refused') return reject(claim.why);
       if (claim.kind === 'unknown')
-        return wait(claim.because, 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+        return wait(claim.because, 'idunn doctor', {
+          untilMs,
+          wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+          incident: 'claim-unreadable',
+        });
       return enter(
         { phase: 'materialized', plan: digest },
         {

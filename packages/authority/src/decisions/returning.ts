@@ -90,7 +90,10 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
   const plan = planOf(e, subject.plan);
   return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: plan.state !== null && !state.gone }, () => {
     if (plan.state === null) return unroute(e, state);
-    if (e.rows.kind !== 'seen') return wait('the lease row', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 200 });
+    if (e.rows.kind !== 'seen') {
+      const wakeAtMs = e.now.monotonicMs + 200;
+      return wait('the lease row', 'idunn doctor', { wakeAtMs, incident: 'lease-row-unreadable' });
+    }
     const holder = holderOf(e.rows.value);
     if (holder === null) return unroute(e, state);
     const effect: EffectOf<'swap'> = {

@@ -25,6 +25,7 @@ export function decideTakeover(tx: TransactionRecord, e: DeployEvidence, confirm
         return wait(`the owner claim: ${e.claim.because}`, 'idunn doctor', {
           untilMs,
           wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+          incident: 'claim-unreadable',
         });
       }
       const { fleet, target, stateId, highestEpoch } = e.claim.value;

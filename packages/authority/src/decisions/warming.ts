@@ -1,3 +1,4 @@
+import type { Code } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import { type Body, bodyAlone, type Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
@@ -81,11 +82,12 @@ function prepareState(at: Warming): Decision {
   const { tx, e, plan, launch, failed } = at;
   const claim = judgeClaim(tx, e, plan);
   if (claim.kind === 'refused') return failed(claim.why);
-  if (claim.kind === 'unknown') return lookAgain(at, claim.because);
+  if (claim.kind === 'unknown') return lookAgain(at, claim.because, 'claim-unreadable');
   if (e.rows.kind !== 'seen') {
     return lookAgain(
       at,
       e.rows.kind === 'unknown' ? `the lease rows cannot be read: ${e.rows.because}` : 'the lease rows',
+      'lease-row-unreadable',
     );
   }
   const rows = readRows(e.rows.value, null);
@@ -109,7 +111,7 @@ function strangerHolds(at: Warming, row: Standing, takenOver: boolean): Decision
   if (incumbentsOf(e).some(({ document }) => document.activation === row.activation)) return null;
   if (e.holder.issued && e.holder.found.kind === 'absent') return null;
   const who = e.holder.issued ? 'an earlier launch that is not seen gone' : 'an activation that nobody here issued';
-  return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`);
+  return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`, 'lease-row-unexpected');
 }
 
 /** What can be had before the freeze is read: the staged route, both lease connections, the nonce beside the rows. */
@@ -193,8 +195,9 @@ function intend(at: Warming, lease: Lease | null): Decision {
   });
 }
 
-const lookAgain = ({ e, untilMs }: Warming, what: string): Decision =>
+const lookAgain = ({ e, untilMs }: Warming, what: string, incident?: Code): Decision =>
   wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+    incident,
   });

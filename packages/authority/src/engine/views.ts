@@ -1,4 +1,4 @@
-import { catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
+import { type Code, catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import type { Body, Launch, Subject } from '../records/body.ts';
@@ -113,9 +113,24 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
     incidents: [
       ...[...actor.incidents.values()].map(({ code, detail, since }) => ({ code, detail, since: isoAt(since) })),
       ...unread.map(({ code, detail }) => ({ code, detail, since: isoAt(now) })),
+      ...heldUp(actor),
     ].map(({ code, detail, since }) => ({ code, subject: target, since, detail, remedy: catalogue[code].remedy })),
   };
 }
+
+/** What transactions of the target wait on that a person should look at. */
+const heldUp = (actor: TargetActor): readonly { code: Code; detail: string; since: string }[] =>
+  [...actor.lanes.values()].flatMap(({ tx, waiting }) =>
+    waiting?.wait.incident === undefined
+      ? []
+      : [
+          {
+            code: waiting.wait.incident,
+            detail: `${tx.id} waits on ${waiting.wait.what}`,
+            since: isoAt(waiting.since),
+          },
+        ],
+  );
 
 function leaseOf(rows: Evidence<LeaseRows>): TargetView['lease'] {
   if (rows.kind !== 'seen') return null;
