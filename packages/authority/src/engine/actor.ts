@@ -1,10 +1,9 @@
 import { type Code, type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
-import { type Answered, type AnswerTo, type Effect, effectKey, isLong } from '../decisions/effects.ts';
+import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
 import type { Phase } from '../model/phase.ts';
-import type { SwapAnswer } from '../ports/lease-port.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
@@ -14,6 +13,7 @@ import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
 import { Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
+import { changesTheWorld, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { isoAt, noteOf, phaseEvents } from './show.ts';
 import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
 
@@ -369,63 +369,3 @@ const HANDOVER: readonly Phase[] = [
   'route-published',
   'route-observed',
 ];
-
-/**
- * Whether the next phase wants what was not read for the one before. The readings of `warming` are those that the
- * intent rests on; the handover goes on with them.
- */
-function wantsMore(before: TransactionRecord, next: TransactionRecord): boolean {
-  if (before.state.phase === next.state.phase) return false;
-  // Something went wrong.
-  if (next.state.phase === 'aborting' || next.state.phase === 'returning') return true;
-  const { reads } = readingsOf(before);
-  return readingsOf(next).reads.some((reading) => !reads.includes(reading));
-}
-
-/** The plan of the state, or in `planned` the one that was just compiled. */
-function planAtHand(lane: Lane, plans: DeployEvidence['plans']): Plan | null {
-  const { state } = lane.tx;
-  if (state.phase === 'planned') {
-    const answer = lane.answers.get('plan');
-    return answer?.outcome.ok === true ? (answer.outcome.value as AnswerTo<'plan'>).plan : null;
-  }
-  if ('plan' in state) return plans[state.plan] ?? null;
-  if ('passage' in state && state.passage !== null) return plans[state.passage.successor.subject.plan] ?? null;
-  if (state.phase === 'returning') return plans[state.candidate.subject.plan] ?? null;
-  if ('subject' in state && state.subject !== null) return plans[state.subject.plan] ?? null;
-  return null;
-}
-
-const QUIET: ReadonlySet<Effect['kind']> = new Set([
-  'hold-route',
-  'relinquish',
-  'grant',
-  'publish-route',
-  'observe-route',
-  'stage-route',
-  'open-channel',
-  'write-nonce',
-  'echo',
-  'write-claim',
-  'confirm',
-  'publish-activation',
-]);
-
-/** Whether what was read before may no longer hold. An uncertain answer always means that (F8). */
-function changesTheWorld(effect: Effect, { outcome }: Pick<Answered, 'outcome'>): boolean {
-  if (!outcome.ok) return true;
-  if (effect.kind === 'swap') return (outcome.value as SwapAnswer).kind !== 'swapped';
-  return !QUIET.has(effect.kind);
-}
-
-/** Our own committed move is what the rows read; they are read again by themselves before the fence clears. */
-function moveInReadings(lane: Lane, effect: Extract<Effect, { kind: 'swap' }>): void {
-  const readings = lane.readings;
-  if (readings === null || readings.rows.kind !== 'seen') return lane.doubt();
-  const { to } = effect.move;
-  const rows = Object.entries(readings.rows.value).map(([store, row]) => [
-    store,
-    { ...row, ...to, release: effect.release, stateSchema: effect.stateSchema },
-  ]);
-  lane.readings = { ...readings, rows: { kind: 'seen', value: Object.fromEntries(rows) } };
-}
