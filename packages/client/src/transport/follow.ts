@@ -3,13 +3,13 @@ import type { EventAnswer } from '../schemas/event.ts';
 import type { TransactionAnswer } from '../schemas/transaction.ts';
 import { EventStreamParser } from './event-stream.ts';
 import { pause } from './pause.ts';
-import { open } from './request.ts';
+import { open, readAnswer } from './request.ts';
 
 /** What a follower is told. `snapshot` stands for everything that went before it. */
 export type Followed =
   | { readonly kind: 'event'; readonly event: EventAnswer }
   | { readonly kind: 'snapshot'; readonly transaction: TransactionAnswer }
-  /** The daemon does not answer; it is asked again after `retryMs`. What runs in it goes on without us. */
+  /** The daemon does not answer, or refuses for now; it is asked again after `retryMs`. What runs goes on without us. */
   | { readonly kind: 'lost'; readonly refusal: RefusalAnswer; readonly retryMs: number };
 
 const FIRST_RETRY_MS = 50;
@@ -32,14 +32,17 @@ export async function* follow(request: FollowRequest): AsyncGenerator<Followed> 
   let last: string | null = null;
   let retryMs = FIRST_RETRY_MS;
   while (!request.signal.aborted) {
+    const path = eventsPath(request);
+    let refusal = lostRefusal(request.socket);
     const opened = await open({
       socket: request.socket,
       method: 'GET',
-      path: eventsPath(request),
+      path,
       headers: { accept: 'text/event-stream', ...(last === null ? {} : { 'last-event-id': last }) },
       signal: request.signal,
     });
-    if (opened.ok && opened.value.statusCode === 200) {
+    if (!opened.ok) refusal = opened.refusal;
+    else if (opened.value.statusCode === 200) {
       retryMs = FIRST_RETRY_MS;
       const parser = new EventStreamParser();
       opened.value.setEncoding('utf8');
@@ -53,9 +56,11 @@ export async function* follow(request: FollowRequest): AsyncGenerator<Followed> 
       } catch {
         // The connection broke: the loop asks again from the last id.
       }
+    } else {
+      const answer = await readAnswer<never>({ socket: request.socket, path }, opened.value);
+      if (!answer.ok) refusal = answer.refusal;
     }
     if (request.signal.aborted) return;
-    const refusal = opened.ok ? lostRefusal(request.socket) : opened.refusal;
     yield { kind: 'lost', refusal, retryMs };
     await pause(retryMs, request.signal);
     retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);

@@ -57,15 +57,19 @@ export function open(ask: Ask): Promise<Answer<IncomingMessage>> {
 /** One request, one JSON answer. */
 export async function askJson<T>(ask: Ask): Promise<Answer<T>> {
   const opened = await open(ask);
-  if (!opened.ok) return opened;
-  const text = await readText(opened.value).catch((error: unknown) => unreachable(ask.socket, error));
+  return opened.ok ? readAnswer(ask, opened.value) : opened;
+}
+
+/** The JSON of an answer, or the refusal that it carries. */
+export async function readAnswer<T>(ask: Pick<Ask, 'socket' | 'path'>, response: IncomingMessage): Promise<Answer<T>> {
+  const text = await readText(response).catch((error: unknown) => unreachable(ask.socket, error));
   if (typeof text !== 'string') return text;
   const value = parse(text);
-  if (value === undefined) return unexpected(ask.path, `status ${opened.value.statusCode} without JSON`);
-  if (opened.value.statusCode === 200) return answered(value as T);
+  if (value === undefined) return unexpected(ask.path, `status ${response.statusCode} without JSON`);
+  if (response.statusCode === 200) return answered(value as T);
   const refusal = (value as { refusal?: unknown }).refusal;
   if (typeof refusal !== 'object' || refusal === null) {
-    return unexpected(ask.path, `status ${opened.value.statusCode}: ${text.slice(0, 200)}`);
+    return unexpected(ask.path, `status ${response.statusCode}: ${text.slice(0, 200)}`);
   }
   return { ok: false, refusal: refusal as never };
 }

@@ -153,6 +153,15 @@ test('a log is followed line by line', async (t) => {
   assert.deepEqual(lines, ['one', 'two']);
 });
 
+test('a follower is told why it is refused, not that nobody answers', async (t) => {
+  const { client } = await listening(t);
+  const stop = new AbortController();
+  for await (const followed of client.events({ transaction: 'tx-nobody', signal: stop.signal })) {
+    assert.equal(followed.kind === 'lost' ? followed.refusal.code : followed.kind, 'transaction-unknown');
+    stop.abort();
+  }
+});
+
 test('a follower is told the snapshot, then what happens, and nothing of other transactions', async (t) => {
   const { client, engine } = await listening(t);
   const stop = new AbortController();
