@@ -9,7 +9,7 @@ import { open, readAnswer } from './request.ts';
 export type Followed =
   | { readonly kind: 'event'; readonly event: EventAnswer }
   | { readonly kind: 'snapshot'; readonly transaction: TransactionAnswer }
-  /** The daemon does not answer, or refuses for now; it is asked again after `retryMs`. What runs goes on without us. */
+  /** The daemon does not answer, or refuses for now; it is asked again after `retryMs`. What runs goes on. */
   | { readonly kind: 'lost'; readonly refusal: RefusalAnswer; readonly retryMs: number };
 
 const FIRST_RETRY_MS = 50;
