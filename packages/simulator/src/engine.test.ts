@@ -109,6 +109,9 @@ test('up of what is admitted and alive is unchanged; of what has died it is depl
     ['admitted-process-lost'],
   );
   assert.deepEqual(dead?.admitted?.processes, []);
+  // I4: what is gone is neither freshly present nor ready, whatever it said last.
+  const [shown] = dead?.incarnations ?? [];
+  assert.deepEqual([shown?.present?.fresh ?? false, shown?.ready], [false, null]);
   assert.equal((await deploy(simulation, up('op-3', refOf('good', 1)))).result.outcome, 'admitted');
   const second = await simulation.ask((engine) => engine.target('app'));
   assert.notEqual(second?.admitted?.activation, first?.admitted?.activation);

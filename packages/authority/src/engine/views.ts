@@ -71,7 +71,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
             processes: process?.kind === 'seen' ? [{ pid: process.value.identity.pid }] : [],
             admittedAt: isoAt(admitted.admittedAt),
           },
-    incarnations: incarnations(core, actor, admitted, now),
+    incarnations: incarnations(core, actor, admitted, process?.kind === 'absent', now),
     lease: rows === null ? null : leaseOf(rows),
     route:
       route?.kind === 'seen' && contract !== null
@@ -148,6 +148,7 @@ function incarnations(
   { ports }: EngineCore,
   actor: TargetActor,
   admitted: Body | null,
+  lost: boolean,
   now: Moment,
 ): readonly IncarnationView[] {
   const shown: IncarnationView[] = [];
@@ -156,6 +157,8 @@ function incarnations(
     shown.push(incarnationView(ports, actor.target, role, subject, activation, now));
   };
   if (admitted !== null) show('admitted', admitted, admitted.document.activation);
+  // The driver saw it gone: its last word is old, whatever its age, and nothing is ready (I4).
+  if (lost) shown.push(...shown.splice(0).map(withoutProcess));
   for (const { tx } of actor.lanes.values()) {
     const candidate = candidateOf(tx);
     if (candidate !== null) show('candidate', candidate.subject, candidate.launch?.id ?? null);
@@ -165,6 +168,12 @@ function incarnations(
   }
   return shown;
 }
+
+const withoutProcess = (view: IncarnationView): IncarnationView => ({
+  ...view,
+  present: view.present === null ? null : { ...view.present, fresh: false },
+  ready: null,
+});
 
 function candidateOf({ state }: TransactionRecord): { subject: Subject; launch: Launch | null } | null {
   if ('candidate' in state) return state.candidate;

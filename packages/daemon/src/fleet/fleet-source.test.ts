@@ -61,6 +61,26 @@ test('files are read anew each time; a faulty binding stays a target, with its f
   assert.ok(broken.faults.some(({ file }) => file.endsWith('fleet.toml')));
 });
 
+test('I10: a faulty binding that a profile names is no fault of fleet.toml, and stops no other target', async (t) => {
+  const directory = await fleetDirectory(
+    t,
+    'schema = "idunn.fleet/v1"\nid = "home"\n[profiles]\nall = ["other"]\nnone = ["nobody"]\n',
+  );
+  await writeFile(join(directory, 'bindings/other.toml'), 'schema = 3\n');
+  const opened = await openFleet(directory, nobody);
+  assert.ok(opened.ok);
+  const faults = opened.value.last.faults;
+  assert.ok(faults.length > 0 && faults.every(({ file }) => file.endsWith('bindings/other.toml')));
+  assert.ok((await opened.value.readFor('ghostlight')).ok);
+  assert.ok(!(await opened.value.readFor('other')).ok);
+  await rm(join(directory, 'bindings/other.toml'));
+  const whole = await opened.value.read();
+  assert.deepEqual(
+    whole.faults.map(({ message }) => message),
+    ['no binding of the fleet has the target "other"', 'no binding of the fleet has the target "nobody"'],
+  );
+});
+
 test('a fleet.toml that was never good is refused with its faults', async (t) => {
   const refused = await openFleet(await fleetDirectory(t, 'id = '), nobody);
   assert.ok(!refused.ok && faultsOf(refused.refusal).length > 0);

@@ -41,7 +41,8 @@ export async function readFleet(
     if (binding !== null) bindings.push(binding);
   }
   if (fleet === null) return { fleet: null, faults };
-  const assembled = assembleFleet(root, fleet, resolveDirectories(root, fleet.fleet, account), bindings);
+  const directories = resolveDirectories(root, fleet.fleet, account);
+  const assembled = assembleFleet(root, fleet, directories, bindings, faults.length === 0);
   return { fleet: assembled.fleet, faults: [...faults, ...assembled.faults] };
 }
 

@@ -19,12 +19,16 @@ export interface Fleet {
   readonly bindings: ReadonlyMap<string, BindingDocument>;
 }
 
-/** Puts the files together. Faults between files come beside it; what they are about is left out of the fleet. */
+/**
+ * Puts the files together. Faults between files come beside it; what they are about is left out of the fleet. Unless
+ * `complete`, some binding could not be read, and which targets there are is unknown (I10).
+ */
 export function assembleFleet(
   root: string,
   { fleet, document }: FleetDocument,
   directories: Directories,
   bindings: readonly BindingDocument[],
+  complete: boolean,
 ): { readonly fleet: Fleet; readonly faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const byTarget = new Map<string, BindingDocument>();
@@ -58,7 +62,7 @@ export function assembleFleet(
   for (const [name, targets] of Object.entries(profiles)) {
     const inTable = !Array.isArray(fleet.profiles[name]);
     targets.forEach((target, index) => {
-      if (declared.has(target)) return;
+      if (!complete || declared.has(target)) return;
       const path = inTable ? ['profiles', name, 'targets', index] : ['profiles', name, index];
       faults.push(faultAt(document, path, 'undefined-reference', `no binding of the fleet has the target "${target}"`));
     });
