@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { type Outcome, ok } from '@idunn/kernel';
 import { type BindingDocument, parseBinding } from '../binding/parse.ts';
 import { type Fault, faultsOf, refusedFaults } from '../configuration/fault.ts';
@@ -36,13 +36,15 @@ export async function readFleet(
   };
   const fleet = collect<FleetDocument>(await readAnd(join(root, 'fleet.toml'), parseFleet));
   const bindings: BindingDocument[] = [];
+  const unread: string[] = [];
   for (const file of await bindingFiles(join(root, 'bindings'), faults)) {
     const binding = collect<BindingDocument>(await readAnd(file, parseBinding));
-    if (binding !== null) bindings.push(binding);
+    if (binding === null) unread.push(basename(file, '.toml'));
+    else bindings.push(binding);
   }
   if (fleet === null) return { fleet: null, faults };
   const directories = resolveDirectories(root, fleet.fleet, account);
-  const assembled = assembleFleet(root, fleet, directories, bindings, faults.length === 0);
+  const assembled = assembleFleet(root, fleet, directories, bindings, unread);
   return { fleet: assembled.fleet, faults: [...faults, ...assembled.faults] };
 }
 

@@ -20,15 +20,16 @@ export interface Fleet {
 }
 
 /**
- * Puts the files together. Faults between files come beside it; what they are about is left out of the fleet. Unless
- * `complete`, some binding could not be read, and which targets there are is unknown (I10).
+ * Puts the files together. Faults between files come beside it; what they are about is left out of the fleet. `unread`
+ * names the binding files, without their ending, that are faulty themselves: their targets are unknown, not absent
+ * (I10).
  */
 export function assembleFleet(
   root: string,
   { fleet, document }: FleetDocument,
   directories: Directories,
   bindings: readonly BindingDocument[],
-  complete: boolean,
+  unread: readonly string[],
 ): { readonly fleet: Fleet; readonly faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const byTarget = new Map<string, BindingDocument>();
@@ -58,11 +59,11 @@ export function assembleFleet(
   const profiles = Object.fromEntries(
     Object.entries(fleet.profiles).map(([name, profile]) => [name, Array.isArray(profile) ? profile : profile.targets]),
   );
-  const declared = new Set(bindings.map((binding) => binding.binding.target));
+  const declared = new Set([...bindings.map((binding) => binding.binding.target), ...unread]);
   for (const [name, targets] of Object.entries(profiles)) {
     const inTable = !Array.isArray(fleet.profiles[name]);
     targets.forEach((target, index) => {
-      if (!complete || declared.has(target)) return;
+      if (declared.has(target)) return;
       const path = inTable ? ['profiles', name, 'targets', index] : ['profiles', name, index];
       faults.push(faultAt(document, path, 'undefined-reference', `no binding of the fleet has the target "${target}"`));
     });
