@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Fleet } from '../../tests/e2e/lib/fleet.ts';
 import { Load, send } from './load.ts';
+import { portOf } from './stage.ts';
 
 export interface ByHand {
   /** From the last acknowledged write before each restart to the first one after it. */
@@ -19,7 +20,8 @@ export async function restartByHand(
   fleet: Fleet,
   options: { clients: number; restMs: number; restarts: number },
 ): Promise<ByHand> {
-  const port = Number(new URL(fleet.url).port) + 19;
+  // The last port of the fleet's block.
+  const port = portOf(fleet) + 19;
   const start = async (): Promise<ChildProcess> => {
     const child = spawn(process.execPath, [join(fleet.repository, 'src/main.js')], {
       env: { PORT: String(port), GHOSTLIGHT_JOURNAL: join(fleet.work, 'by-hand.db') },

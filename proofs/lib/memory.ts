@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { fleetProcesses } from '../../scripts/lib/end-fleet.mjs';
 import type { Fleet } from '../../tests/e2e/lib/fleet.ts';
 import { round } from './proof.ts';
 
@@ -7,12 +8,12 @@ export interface Footprint {
   readonly [program: string]: number;
 }
 
-/** Found by the words and the environment that only this fleet's programs carry. Throws when one is not there. */
+/** Throws when one of them does not run. */
 export function footprint(fleet: Fleet): Footprint {
   const found: Record<string, number> = {};
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const program = programOf(pid, fleet);
-    if (program !== null) found[program] = rssMb(pid);
+  for (const { what, pid, words } of fleetProcesses({ fleet: fleet.directory, runtime: fleet.runtime })) {
+    if (what !== 'workload') found[what] = rssMb(pid);
+    else if (words.some((word) => word.includes('/observer/'))) found['observer'] = rssMb(pid);
   }
   for (const program of ['daemon', 'router', 'observer']) {
     if (found[program] === undefined) throw new Error(`the ${program} of ${fleet.id} does not run`);
@@ -20,21 +21,7 @@ export function footprint(fleet: Fleet): Footprint {
   return found;
 }
 
-function programOf(pid: string, fleet: Fleet): string | null {
-  try {
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    const of = (flag: string, value: string): boolean => (words[words.indexOf(flag) + 1] ?? '').startsWith(value);
-    if (words.some((word) => word.includes('/daemon/dist/main.js')) && of('--fleet', fleet.directory)) return 'daemon';
-    if (words.includes('--control') && of('--control', `${fleet.runtime}/`)) return 'router';
-    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    if (!environment.includes(`IDUNN_ACTIVATION_DIRECTORY=${fleet.runtime}/`)) return null;
-    return words.some((word) => word.includes('/observer/')) ? 'observer' : null;
-  } catch {
-    return null; // It has ended.
-  }
-}
-
-function rssMb(pid: string): number {
+function rssMb(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return round(Number(line?.[1] ?? 0) / 1024);
 }

@@ -3,3 +3,9 @@ export function endFleet(options: {
   readonly runtime: string;
   readonly graceMs?: number;
 }): Promise<{ readonly what: 'daemon' | 'workload' | 'router'; readonly pid: number; readonly forced: boolean }[]>;
+
+export function fleetProcesses(options: { readonly fleet: string; readonly runtime: string }): {
+  readonly what: 'daemon' | 'workload' | 'router';
+  readonly pid: number;
+  readonly words: readonly string[];
+}[];

@@ -9,13 +9,13 @@ const LOOK_AGAIN_MS = 25;
  * by what only it carries (the fleet's directory or runtime directory in its words or environment) and is looked at
  * again, start time included, right before every signal: a recycled process id is never hit.
  *
- * @param {{ fleet: string, runtime: string, graceMs?: number }} options absolute paths @returns {Promise<{ what:
- * string, pid: number, forced: boolean }[]>} what was ended
+ * @param {{ fleet: string, runtime: string, graceMs?: number }} options absolute paths
+ * @returns {Promise<{ what: string, pid: number, forced: boolean }[]>} what was ended
  */
 export async function endFleet({ fleet, runtime, graceMs = 10_000 }) {
   const ended = [];
   for (const what of ['daemon', 'workload', 'router']) {
-    const found = processes().filter((one) => whatIs(one, fleet, runtime) === what);
+    const found = fleetProcesses({ fleet, runtime }).filter((one) => one.what === what);
     for (const one of found) signal(one, 'SIGTERM');
     const deadline = performance.now() + graceMs;
     while (found.some(lives) && performance.now() < deadline) await pause(LOOK_AGAIN_MS);
@@ -26,6 +26,17 @@ export async function endFleet({ fleet, runtime, graceMs = 10_000 }) {
     }
   }
   return ended;
+}
+
+/**
+ * What a fleet runs at this moment.
+ *
+ * @param {{ fleet: string, runtime: string }} options absolute paths
+ */
+export function fleetProcesses({ fleet, runtime }) {
+  return processes()
+    .map((one) => ({ ...one, what: whatIs(one, fleet, runtime) }))
+    .filter(({ what }) => what !== null);
 }
 
 /** @returns {{ pid: number, startTime: string, words: string[], environment: string[] }[]} our own user's processes */

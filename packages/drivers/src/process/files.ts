@@ -1,5 +1,5 @@
 import { constants, statSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
 import { isErrno } from './proc.ts';
 
 /** Makes a private directory and those above it that are missing. */
@@ -32,6 +32,16 @@ export async function createPrivate(file: string, content: string): Promise<bool
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** The names in a directory; none when it is not there. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -9,8 +9,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namesIn } from './files.ts';
 import { isErrno } from './proc.ts';
 
 /** How much of a log is looked at for its last lines, in bytes. */
@@ -124,15 +125,6 @@ export async function redactorFor(secrets: string): Promise<Redactor> {
     longest: values[0]?.value.length ?? 0,
     redact: (text) => values.reduce((rest, { name, value }) => rest.replaceAll(value, `[secret ${name}]`), text),
   };
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }
 
 /** The last lines of a log with its secrets taken out; over a rotation when the current file is short (F7, F30). */

@@ -1,8 +1,6 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ActivationFiles, isSegment } from './activation-directory.ts';
-import { removeEmpty, unlinkIfThere } from './files.ts';
-import { isErrno } from './proc.ts';
+import { namesIn, removeEmpty, unlinkIfThere } from './files.ts';
 
 /**
  * Removes the named files of an activation directory, keys and secrets first, the ticket last: a retirement that died
@@ -21,13 +19,4 @@ export async function removeActivation(files: ActivationFiles): Promise<void> {
   }
   await unlinkIfThere(files.ticket);
   await removeEmpty(files.directory);
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }

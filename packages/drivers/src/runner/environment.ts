@@ -1,12 +1,12 @@
 import type { RunnerGrant, RunRequest, StageId, StagePaths } from '@idunn/release';
 
-const STEP_MARK = 'IDUNN_STEP';
-
 /**
  * By this line of its environment a process of a step is known again, also when it left its process group; without a
  * request it begins the line of every process that was started in the stage.
  */
-export const stepMark = (stage: StageId, requestId = ''): string => `${STEP_MARK}=${stage}/${requestId}`;
+export const stepMark = (stage: StageId, requestId = ''): string => `IDUNN_STEP=${runOf(stage, requestId)}`;
+
+const runOf = (stage: StageId, requestId: string): string => `${stage}/${requestId}`;
 
 /** The whole environment of a step: what the binding grants and Idunn's own directories; nothing is inherited. */
 export function stepEnvironment(
@@ -19,6 +19,6 @@ export function stepEnvironment(
     HOME: paths.home,
     TMPDIR: paths.temporary,
     IDUNN_INPUTS: paths.inputs,
-    [STEP_MARK]: `${stage}/${requestId}`,
+    IDUNN_STEP: runOf(stage, requestId),
   };
 }
