@@ -133,7 +133,7 @@ function watchReads(port: number) {
       }));
       latenciesMs.push(performance.now() - begun);
       if (answer.status !== 200) failed.push(`${answer.status} ${answer.body}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
   })();
   return {

@@ -1,6 +1,10 @@
-import { constants, statSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
 import { isErrno } from './proc.ts';
+
+/** How the name of a file ends that is still written; one that stays belonged to a daemon that died. */
+export const DRAFT = '.draft';
 
 /** Makes a private directory and those above it that are missing. */
 export async function makeDirectory(directory: string): Promise<void> {
@@ -9,7 +13,12 @@ export async function makeDirectory(directory: string): Promise<void> {
 
 /** Puts a private file in place whole: written beside, then renamed. What was there before is replaced. */
 export async function placePrivate(file: string, content: string | Uint8Array): Promise<void> {
-  const draft = `${file}.draft`;
+  const draft = `${file}${DRAFT}`;
+  await placeDraft(draft, content);
+  await rename(draft, file);
+}
+
+async function placeDraft(draft: string, content: string | Uint8Array): Promise<void> {
   const handle = await open(draft, 'w', 0o600);
   try {
     await handle.chmod(0o600);
@@ -17,22 +26,24 @@ export async function placePrivate(file: string, content: string | Uint8Array): 
   } finally {
     await handle.close();
   }
-  await rename(draft, file);
 }
 
-/** Creates a private file that must not be there yet; `false` when it is. */
+/**
+ * Creates a private file that must not be there yet; `false` when it is. It appears whole or not at all, whenever its
+ * writer dies (I6).
+ */
 export async function createPrivate(file: string, content: string): Promise<boolean> {
+  // A name of its own: two who create at once must not write into each other's draft.
+  const draft = `${file}.${randomUUID()}${DRAFT}`;
+  await placeDraft(draft, content);
   try {
-    const handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    try {
-      await handle.writeFile(content);
-    } finally {
-      await handle.close();
-    }
+    await link(draft, file);
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     throw error;
+  } finally {
+    await unlinkIfThere(draft);
   }
 }
 

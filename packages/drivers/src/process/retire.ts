@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type ActivationFiles, isSegment } from './activation-directory.ts';
-import { namesIn, removeEmpty, unlinkIfThere } from './files.ts';
+import { DRAFT, namesIn, removeEmpty, unlinkIfThere } from './files.ts';
 
 /**
  * Removes the named files of an activation directory, keys and secrets first, the ticket last: a retirement that died
@@ -15,7 +15,9 @@ export async function removeActivation(files: ActivationFiles): Promise<void> {
   await removeEmpty(files.secrets);
   for (const file of [files.launch, files.activation, files.socket, files.alive, files.process]) {
     await unlinkIfThere(file);
-    await unlinkIfThere(`${file}.draft`);
+  }
+  for (const name of await namesIn(files.directory)) {
+    if (name.endsWith(DRAFT)) await unlinkIfThere(join(files.directory, name));
   }
   await unlinkIfThere(files.ticket);
   await removeEmpty(files.directory);

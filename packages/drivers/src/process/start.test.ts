@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { digestBytes, digestJson, ok } from '@idunn/kernel';
 import { activationFiles } from './activation-directory.ts';
+import { createPrivate, readIfThere } from './files.ts';
 import { Bench, codeOf, must, RELEASE } from './testing/bench.ts';
 import { logged } from './testing/logs.ts';
 
@@ -35,6 +37,32 @@ for (const controlGroups of ['when-available', 'never'] as const) {
     await bench.driver.stop(first, 20_000);
   });
 }
+
+test('I6: a ticket appears whole or not at all, and a draft that a dead daemon left hinders nothing', async (t) => {
+  const bench = new Bench(t);
+  const launch = bench.sleep();
+  const activation = await bench.mint(launch);
+  const { ticket, directory } = activationFiles(bench.options.roots.runtime, activation.activation);
+  writeFileSync(`${ticket}.of-a-dead-daemon.draft`, '');
+  assert.equal((await bench.driver.find('game', activation.activation)).kind, 'absent');
+  // Whoever looks while it is written sees nothing, then all of it.
+  const whole = JSON.stringify({ activation: 'a', fill: 'x'.repeat(200_000) });
+  const other = join(directory, 'other.json');
+  const writing = createPrivate(other, whole);
+  const seen = new Set<string | null>();
+  const written = new AbortController();
+  void writing.finally(() => written.abort());
+  while (!written.signal.aborted) seen.add(await readIfThere(other));
+  assert.ok(await writing);
+  assert.ok([...seen].every((text) => text === null || text === whole));
+  assert.equal(await createPrivate(other, 'another'), false);
+  assert.equal(await readIfThere(other), whole);
+  unlinkSync(other);
+  const handle = must(await bench.driver.start(bench.launchRequest(activation, launch)));
+  await bench.driver.stop(handle, 20_000);
+  await bench.driver.retire('game', activation.activation);
+  assert.equal(existsSync(directory), false);
+});
 
 test('I10: find is absent before the start and after the end, and unknown when nothing proves it', async (t) => {
   const bench = new Bench(t);
