@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RouteEvent, RouteMember } from '@idunn/authority';
@@ -97,13 +97,27 @@ export function value<T>(outcome: Outcome<T>): T {
   throw new Error(`${outcome.refusal.code}: ${outcome.refusal.reason}`);
 }
 
-/** A port that was free a moment ago. */
+/**
+ * Ports for listeners that end and come back. They lie below the range from which the kernel serves outgoing
+ * connections: one of those could take a port while its router is dead. Each test process begins at a place of its own.
+ */
+const PORTS = { from: 10_000, to: 20_000, each: 50 };
+let nextPort = PORTS.from + ((process.pid * PORTS.each) % (PORTS.to - PORTS.from));
+
+/** A port that was free a moment ago, and that no other test of this process was given. */
 export async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (let tried = PORTS.from; tried < PORTS.to; tried++) {
+    const port = nextPort;
+    nextPort = port + 1 < PORTS.to ? port + 1 : PORTS.from;
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve(true)));
+    });
+    server.removeAllListeners('error');
+    if (free) return port;
+  }
+  throw new Error(`No port between ${PORTS.from} and ${PORTS.to} is free.`);
 }
 
 export async function contractOf(more: Partial<RouteContract> = {}): Promise<RouteContract> {
