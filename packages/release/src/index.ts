@@ -10,6 +10,7 @@ export { type Account, type Directories, resolveDirectories } from './fleet/dire
 export { type Fleet, routeName } from './fleet/fleet.ts';
 export { type FleetDocument, parseFleet } from './fleet/parse.ts';
 export type * from './model/plan.ts';
+export { startKindOf } from './model/plan.ts';
 export type * from './model/sealed-release.ts';
 export type * from './model/source-facts.ts';
 export { compilePlan, type PlanInputs, planDigest } from './plan/compile.ts';

@@ -1,5 +1,5 @@
 import { type Evidence, type Json, type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import type { Plan, StateContract } from '@idunn/release';
+import { type Plan, type StateContract, startKindOf } from '@idunn/release';
 import type { AnswerTo, Effect, EffectKind, EffectOf } from '../decisions/effects.ts';
 import type { ChannelPort } from '../ports/channel-port.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
@@ -141,19 +141,22 @@ async function handle(
         expected: incarnation.expected,
         launch: plan.launch,
         state: plan.state,
+        health: plan.health,
+        start: startKindOf(plan),
         takenPorts: context.takenPorts(),
       });
     }
     case 'start': {
       const { subject, document } = effect;
-      const { launch, state } = await planOf(context, subject);
+      const plan = await planOf(context, subject);
       const request = {
         requestId: document.activation,
         target,
         activation: document,
         release: subject.release,
-        launch,
-        state,
+        launch: plan.launch,
+        state: plan.state,
+        start: startKindOf(plan),
       };
       const started = await workload.start(request);
       if (started.ok) workload.watch(started.value);

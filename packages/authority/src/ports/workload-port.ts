@@ -1,6 +1,6 @@
 import type { Digest, Evidence, Outcome } from '@idunn/kernel';
 import type { Activation, Expected, IncarnationKey, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
-import type { LaunchContract, StateContract } from '@idunn/release';
+import type { HealthContract, LaunchContract, RehearsalContract, StartKind, StateContract } from '@idunn/release';
 
 /** A versioned handle that a later daemon can take up again. */
 export interface WorkloadHandle {
@@ -20,6 +20,8 @@ export interface MintRequest {
   readonly expected: Expected;
   readonly launch: LaunchContract;
   readonly state: StateContract | null;
+  readonly health: HealthContract;
+  readonly start: StartKind;
   /** Ports already promised to living activations of the fleet. */
   readonly takenPorts: readonly number[];
 }
@@ -31,6 +33,19 @@ export interface LaunchRequest {
   readonly release: Digest;
   readonly launch: LaunchContract;
   readonly state: StateContract | null;
+  /** `gated`: the launcher is started; it becomes the program when the grant reaches it. */
+  readonly start: StartKind;
+}
+
+/** A private run of a sealed release on a copy of the state, without route, lease and network. */
+export interface RehearsalRequest {
+  readonly requestId: string;
+  readonly target: string;
+  readonly release: Digest;
+  readonly launch: LaunchContract;
+  readonly state: StateContract;
+  readonly health: HealthContract;
+  readonly rehearsal: RehearsalContract;
 }
 
 export type StopAnswer =
@@ -54,6 +69,12 @@ export interface WorkloadPort {
   mint(request: MintRequest): Promise<Outcome<Activation>>;
   /** Starts the program once per activation: an earlier start is found and returned, never doubled. */
   start(request: LaunchRequest): Promise<Outcome<WorkloadHandle>>;
+  /**
+   * Runs the program on a copy of its state until its probe reads well, then ends it. The state itself is only read.
+   * Whatever was begun is gone when it answers, also what a rehearsal that a crash cut off has left. Refused as
+   * `rehearsal-failed` with the last probe and log lines, as `rehearsal-too-large` when the copy would pass its limit.
+   */
+  rehearse(request: RehearsalRequest): Promise<Outcome<'passed'>>;
   /** `absent` only when no process of the activation can exist any more. */
   find(target: string, activation: string): Promise<Evidence<WorkloadHandle>>;
   /** Identity checked, then what runs; `absent` when this exact process is gone. */

@@ -54,12 +54,16 @@ export function planOf(name: string, schema = 'events-v1'): Plan {
       singleProcess: true,
     },
     health: { kind: 'idunn', path: '/version', freshnessMs: 300_000 },
+    continuity: { failedAfterMs: null },
+    rehearsal: null,
     state: {
       stateId: 'app-state',
       schema,
       accepts: [schema],
       root: '/state/app',
       stores: [{ id: 'journal', kind: 'sqlite', path: 'journal.db' }],
+      lease: 'rows',
+      fence: 'epoch-raised',
     },
     route: {
       name: 'app',

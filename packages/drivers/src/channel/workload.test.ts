@@ -47,6 +47,8 @@ class Stage {
       accepts: ['v1'],
       root,
       stores: [{ id: 'db', kind: 'sqlite', path: 'game.db' }],
+      lease: 'rows',
+      fence: 'epoch-raised',
     };
     const { driver, options, signerKey } = this.bench;
     this.channel = createChannelDriver({

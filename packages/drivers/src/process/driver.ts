@@ -8,7 +8,7 @@ import type {
   WorkloadHandle,
   WorkloadPort,
 } from '@idunn/authority';
-import { type Digest, type Evidence, type Outcome, seen } from '@idunn/kernel';
+import { type Digest, type Evidence, type Outcome, refusal, refused, seen } from '@idunn/kernel';
 import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
 import { carriersOf } from './carriers.ts';
@@ -96,6 +96,10 @@ class LinuxProcesses implements ProcessDriver {
     }).finally(() => this.#starting.delete(activation));
     this.#starting.set(activation, started);
     return started;
+  }
+
+  async rehearse(): Promise<Outcome<'passed'>> {
+    return refused(refusal('feature-not-yet-supported', 'Rehearsals are not carried out by this driver.'));
   }
 
   async find(target: string, activation: string): Promise<Evidence<WorkloadHandle>> {

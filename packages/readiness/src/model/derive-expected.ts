@@ -8,7 +8,7 @@ export interface PlanFacts {
   readonly machine: string;
   readonly target: string;
   readonly signer: { readonly keyId: string };
-  readonly health: { readonly kind: 'idunn'; readonly freshnessMs: number };
+  readonly health: { readonly kind: 'idunn' | 'attended'; readonly freshnessMs: number };
   readonly state: { readonly stateId: string; readonly schema: string } | null;
   readonly launch: {
     readonly endpoint: { readonly host: string; readonly fromPort: number; readonly toPort: number } | null;

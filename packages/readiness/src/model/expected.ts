@@ -21,7 +21,7 @@ export interface Expected {
   };
   /** The enrolled service signer (the trust anchor is kept per target). */
   readonly signer: string;
-  readonly health: { readonly kind: 'idunn'; readonly freshnessMs: number };
+  readonly health: { readonly kind: 'idunn' | 'attended'; readonly freshnessMs: number };
   readonly state: { readonly stateId: string; readonly schema: string } | null;
   readonly endpoint: {
     readonly protocol: 'http';
@@ -52,6 +52,11 @@ export interface ObservedRuntime {
   /** Digest of argv as RFC 8785 JSON of its words. */
   readonly argv: Digest;
   readonly entry: { readonly device: string; readonly inode: string; readonly digest: Digest } | null;
+  /**
+   * `waiting`: a launcher of Idunn's stands in this process and has not become the program yet; executable, argv and
+   * entry are the launcher's own. Absent once the program itself runs, and for every start without a gate.
+   */
+  readonly gate?: 'waiting';
 }
 
 /** Kind-tagged, so that systemd units, containers and other machines can join. */

@@ -33,7 +33,7 @@ export const expectedSchema = z.strictObject({
   revision: word,
   runtime: z.strictObject({ driver: z.literal('process'), executable: digest, entry: digest.nullable() }),
   signer: keyId,
-  health: z.strictObject({ kind: z.literal('idunn'), freshnessMs: z.int().positive() }),
+  health: z.strictObject({ kind: z.enum(['idunn', 'attended']), freshnessMs: z.int().positive() }),
   state: z.strictObject({ stateId: word, schema: word }).nullable(),
   endpoint: z.strictObject({ protocol: z.literal('http'), host, fromPort: port, toPort: port }).nullable(),
   capabilities,
@@ -61,6 +61,7 @@ export const observedRuntimeSchema = z.strictObject({
   executable: digest,
   argv: digest,
   entry: z.strictObject({ device: z.string().max(64), inode: z.string().max(64), digest }).nullable(),
+  gate: z.exactOptional(z.literal('waiting')),
 }) satisfies z.ZodType<ObservedRuntime>;
 
 export const presenceState = z.enum(['warming', 'active', 'degraded', 'failed']);

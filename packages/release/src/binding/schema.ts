@@ -127,6 +127,12 @@ const deadlines = z.strictObject({
   stop_ms: deadline(10_000),
 });
 
+const continuity = z.strictObject({ failed_after_ms: durationMs(DAY_MS).optional() });
+const rehearsal = z.strictObject({
+  timeout_ms: durationMs(HOUR_MS).default(30_000),
+  copy_limit_bytes: positive(Number.MAX_SAFE_INTEGER).default(1_024 * MEBIBYTE),
+});
+
 const steward = z.strictObject({ user: word, freeze_record: absolutePath });
 
 const externalCapability = z.strictObject({ name: contractName, schema: contractName, endpoint: word });
@@ -159,6 +165,8 @@ export const bindingShape = {
   limits: limits.default(limits.parse({})),
   rollout: rollout.default(rollout.parse({})),
   deadlines: deadlines.default(deadlines.parse({})),
+  continuity: continuity.default({}),
+  rehearsal: rehearsal.default(rehearsal.parse({})),
   retention: z.strictObject({ releases: z.int().min(2).max(1_000).default(5) }).default({ releases: 5 }),
   steward: steward.optional(),
 } as const;

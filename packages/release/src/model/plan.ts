@@ -16,7 +16,10 @@ export interface Plan {
   readonly artifacts: readonly ArtifactSpec[];
   readonly launch: LaunchContract;
   readonly health: HealthContract;
+  readonly continuity: ContinuityContract;
   readonly state: StateContract | null;
+  /** A gated program is tried on a copy of its state before its fence; `null` for every other. */
+  readonly rehearsal: RehearsalContract | null;
   readonly route: RouteContract | null;
   readonly capabilities: readonly Capability[];
   readonly rollout: 'candidate-then-promote' | 'stop-then-start';
@@ -101,14 +104,73 @@ export interface ResourceLimits {
   readonly logFiles: number;
 }
 
-/** How the service shows its health. `idunn`: it embeds the workload protocol and signs presence itself. */
-export interface HealthContract {
-  readonly kind: 'idunn';
-  /** Path answered with 2xx while healthy, used to see the route serve; `null` without a route. */
+/** How the service shows its health. */
+export type HealthContract = EmbeddedHealth | AttendedHealth;
+
+interface AnyHealth {
+  /** Path answered with 2xx while healthy, used to see the route serve; `null` without an HTTP route. */
   readonly path: string | null;
   /** A presence older than this is stale, in milliseconds of the monotonic clock. */
   readonly freshnessMs: number;
 }
+
+/** It embeds the workload protocol and signs presence itself. */
+export interface EmbeddedHealth extends AnyHealth {
+  readonly kind: 'idunn';
+}
+
+/** It knows nothing of Idunn: the attendant probes it and signs its presence. */
+export interface AttendedHealth extends AnyHealth {
+  readonly kind: 'attended';
+  readonly probe: Probe;
+  /** From the end of one probe to the begin of the next. */
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Good readings in a row that make it `active`; at least 1. */
+  readonly successes: number;
+  /** Bad readings in a row that make it `degraded`; one bad reading alone is no verdict (F11). */
+  readonly failures: number;
+}
+
+export type Probe =
+  | {
+      readonly kind: 'http';
+      readonly method: 'GET' | 'HEAD' | 'POST';
+      readonly path: string;
+      /** Statuses that are good; never empty. */
+      readonly statuses: readonly number[];
+      /** Text that a good body contains; `null`: any body will do. */
+      readonly body: string | null;
+    }
+  /** A connection is accepted. */
+  | { readonly kind: 'tcp' }
+  /** Ends with exit code 0. The program is a file of an artifact, or the launch contract's own interpreter. */
+  | { readonly kind: 'command'; readonly argv: readonly [LaunchValue, ...LaunchValue[]] };
+
+/** How long the admitted process may be without a fresh, good word before it counts as failed. */
+export interface ContinuityContract {
+  /** `null`: a process that hangs is an incident and is left alone. */
+  readonly failedAfterMs: number | null;
+}
+
+export interface RehearsalContract {
+  /** From the start of the copy's program to its first good reading. */
+  readonly timeoutMs: number;
+  /** A larger state is not copied, and the deployment is refused before its fence. */
+  readonly copyLimitBytes: number;
+}
+
+/**
+ * How the program meets its lease. `embedded`: it speaks the workload protocol. `overlapping`: attended and without
+ * state, incumbent and candidate run side by side. `gated`: attended with state; a launcher waits, and the program
+ * itself runs once the lease is granted.
+ */
+export type StartKind = 'embedded' | 'overlapping' | 'gated';
+
+export const startKindOf = (plan: Pick<Plan, 'health' | 'state'>): StartKind => {
+  if (plan.health.kind === 'idunn') return 'embedded';
+  return plan.state === null ? 'overlapping' : 'gated';
+};
 
 export interface StateContract {
   /** Belongs to the target, never to a release (F20). */
@@ -118,6 +180,13 @@ export interface StateContract {
   readonly accepts: readonly string[];
   readonly root: string;
   readonly stores: readonly StateStore[];
+  /**
+   * Where the lease row lives. `rows`: in every SQLite store, compared by each write. `file`: beside the owner claim,
+   * because the program would never compare it; only the end of every process then fences.
+   */
+  readonly lease: 'rows' | 'file';
+  /** The strongest proof that any of the stores needs. */
+  readonly fence: 'epoch-raised' | 'tree-empty';
 }
 
 export interface StateStore {

@@ -3,12 +3,22 @@ import type { BindingDocument } from '../binding/parse.ts';
 import type { Binding } from '../binding/schema.ts';
 import { type Fault, refusedFaults } from '../configuration/fault.ts';
 import { type Fleet, routeName } from '../fleet/fleet.ts';
-import type { PhaseDeadlines, Plan, RouteContract, RunnerGrant, StateContract, Step } from '../model/plan.ts';
+import {
+  type PhaseDeadlines,
+  type Plan,
+  type RehearsalContract,
+  type RouteContract,
+  type RunnerGrant,
+  type StateContract,
+  type Step,
+  startKindOf,
+} from '../model/plan.ts';
 import type { SourceFacts } from '../model/source-facts.ts';
 import type { RecipeDocument } from '../recipe/parse.ts';
 import type { Recipe } from '../recipe/schema.ts';
 import { checkAdmission } from './admit.ts';
 import { checkHost } from './check-host.ts';
+import { compileHealth } from './health.ts';
 import type { HostFacts } from './host-facts.ts';
 import { compileLaunch } from './launch.ts';
 
@@ -29,8 +39,10 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
   if (faults.length > 0) return refusedFaults(faults);
   const { recipe } = asked;
   const { binding } = bound;
-  // Parsing refuses a recipe without health (F23) or with another kind; admission, a binding without a signer.
-  if (recipe.health?.kind !== 'idunn' || hostFacts.signer.kind !== 'seen') throw new TypeError('an unchecked recipe');
+  // Parsing refuses a recipe without health (F23); admission, a binding without a signer.
+  if (recipe.health === undefined || hostFacts.signer.kind !== 'seen') throw new TypeError('an unchecked recipe');
+  const health = compileHealth(recipe.health);
+  const state = compileState(recipe, binding);
   return ok({
     schema: 'idunn.plan/v1',
     fleet: fleet.id,
@@ -43,8 +55,10 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
     steps: recipe.step.map(compileStep),
     artifacts: recipe.artifact,
     launch: compileLaunch(fleet, recipe, binding, hostFacts),
-    health: { kind: 'idunn', path: recipe.health.path ?? null, freshnessMs: recipe.health.freshness_ms },
-    state: compileState(recipe, binding),
+    health,
+    continuity: { failedAfterMs: binding.continuity.failed_after_ms ?? null },
+    state,
+    rehearsal: startKindOf({ health, state }) === 'gated' ? compileRehearsal(binding) : null,
     route: compileRoute(bound),
     capabilities: recipe.capability,
     rollout: binding.rollout.strategy,
@@ -90,8 +104,9 @@ function compileStep(step: Recipe['step'][number]): Step {
   };
 }
 
-function compileState({ state: asked }: Recipe, { state: granted, target }: Binding): StateContract | null {
+function compileState({ state: asked, health }: Recipe, { state: granted, target }: Binding): StateContract | null {
   if (asked === undefined || granted === undefined) return null;
+  const kept = health?.kind === 'idunn' && asked.store.some(({ kind }) => kind === 'sqlite');
   return {
     // F20: the identity belongs to the target and outlives every release.
     stateId: granted.id ?? target,
@@ -99,7 +114,13 @@ function compileState({ state: asked }: Recipe, { state: granted, target }: Bind
     accepts: [...new Set([asked.schema, ...asked.accepts])],
     root: granted.root,
     stores: asked.store,
+    lease: kept ? 'rows' : 'file',
+    fence: kept && asked.store.every(({ kind }) => kind === 'sqlite') ? 'epoch-raised' : 'tree-empty',
   };
+}
+
+function compileRehearsal({ rehearsal }: Binding): RehearsalContract {
+  return { timeoutMs: rehearsal.timeout_ms, copyLimitBytes: rehearsal.copy_limit_bytes };
 }
 
 function compileRoute(bound: BindingDocument): RouteContract | null {

@@ -58,13 +58,28 @@ const service = z.strictObject({
   routed: z.boolean().default(false),
 });
 
-const probe = { interval_ms: durationMs(HOUR_MS).default(5_000), timeout_ms: durationMs(HOUR_MS).default(2_000) };
 const freshness = durationMs(HOUR_MS).default(300_000);
+const attended = {
+  freshness_ms: freshness,
+  interval_ms: durationMs(HOUR_MS).default(5_000),
+  timeout_ms: durationMs(HOUR_MS).default(2_000),
+  successes: positive(100).default(1),
+  // F11: one bad reading is no verdict.
+  failures: z.int().min(2).max(100).default(3),
+};
+const httpStatus = z.int().min(100).max(599);
 const health = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('idunn'), path: urlPath().optional(), freshness_ms: freshness }),
-  z.strictObject({ kind: z.literal('http'), path: urlPath(), status: z.array(z.int()).optional(), ...probe }),
-  z.strictObject({ kind: z.literal('tcp'), ...probe }),
-  z.strictObject({ kind: z.literal('command'), argv: z.array(word).min(1), ...probe }),
+  z.strictObject({
+    kind: z.literal('http'),
+    path: urlPath(),
+    method: z.enum(['GET', 'HEAD', 'POST']).default('GET'),
+    status: z.array(httpStatus).min(1).max(LIST_LIMIT).default([200]),
+    body: z.string().min(1).max(1_024).optional(),
+    ...attended,
+  }),
+  z.strictObject({ kind: z.literal('tcp'), ...attended }),
+  z.strictObject({ kind: z.literal('command'), argv: z.array(launchWord).min(1).max(1_024), ...attended }),
 ]);
 
 const state = z.strictObject({

@@ -53,6 +53,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         live(world, process);
         return ok(process.handle);
       }),
+    rehearse: () => life.effect('rehearse', (): Outcome<'passed'> => ok('passed')),
     find: (_target, activation) =>
       life.read((): Evidence<WorkloadHandle> => {
         const process = world.processes.get(activation);

@@ -52,6 +52,8 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
       singleProcess: true,
     },
     health: { kind: 'idunn', path: shape.routed ? '/version' : null, freshnessMs: 600_000 },
+    continuity: { failedAfterMs: null },
+    rehearsal: null,
     state:
       shape.stores === 0
         ? null
@@ -65,6 +67,8 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
               kind: 'sqlite' as const,
               path: `${index}.db`,
             })),
+            lease: 'rows',
+            fence: 'epoch-raised',
           },
     route: shape.routed
       ? {

@@ -126,6 +126,8 @@ export class Bench {
       expected: expected(),
       launch,
       state: null,
+      health: { kind: 'idunn', path: null, freshnessMs: 9_000 },
+      start: 'embedded',
       takenPorts: [],
       ...more,
     };
@@ -136,7 +138,15 @@ export class Bench {
   }
 
   launchRequest(activation: Activation, launch: LaunchContract, state: StateContract | null = null): LaunchRequest {
-    return { requestId: randomIds.fresh('rq'), target: 'game', activation, release: RELEASE, launch, state };
+    return {
+      requestId: randomIds.fresh('rq'),
+      target: 'game',
+      activation,
+      release: RELEASE,
+      launch,
+      state,
+      start: 'embedded',
+    };
   }
 
   async start(launch: LaunchContract, state: StateContract | null = null): Promise<WorkloadHandle> {

@@ -29,6 +29,8 @@ export class Yard {
       accepts: ['v1'],
       root: this.root,
       stores: stores.length === 0 ? [only] : stores,
+      lease: 'rows',
+      fence: 'epoch-raised',
     };
   }
 
