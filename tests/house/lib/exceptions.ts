@@ -73,7 +73,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: 'write',
     because: 'gives the control socket its mode, and removes a dead one',
   },
-  { path: `${drivers}/router/driver/start.ts`, rule: 'write', because: 'opens the log of the router that it starts' },
+  { path: `${drivers}/helper/start.ts`, rule: 'write', because: 'opens the log of the helper that it starts' },
   { path: `${drivers}/router/log.ts`, rule: 'write', because: 'keeps the router’s log' },
   { path: `${drivers}/router/main.ts`, rule: 'write', because: 'says its last words before it ends' },
   { path: `${drivers}/router/state/keeper.ts`, rule: 'write', because: 'keeps the router’s lock' },

@@ -35,7 +35,6 @@ export const LIMITS = {
   listenBacklog: 4_096,
 
   controlConnections: 16,
-  controlLineBytes: 1_048_576,
   observations: 1_024,
   observationMs: 30_000,
   /** How long a stopping router lets open requests end. */

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { keepSocket, refusal, type Timers } from '@idunn/kernel';
+import { readLines, writeLine } from '../../helper/lines.ts';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
-import { readLines, writeLine } from './lines.ts';
 import { type OperationContext, operate } from './operations.ts';
 import { requestSchema } from './protocol.ts';
 

@@ -12,16 +12,20 @@ import {
   type Timers,
   unknown,
 } from '@idunn/kernel';
-import type { Hello } from '../control/protocol.ts';
+import { HelperKeeper, withOutdated } from '../../helper/keeper.ts';
+import { type Answer, ControlLink } from '../../helper/link.ts';
+import { type Answers, type Ask, type Hello, type Notice, type Operation, PROTOCOL } from '../control/protocol.ts';
 import type { RouterMetrics } from '../router.ts';
-import { type Answer, ControlLink } from './link.ts';
 import { requestThroughRoute } from './observe.ts';
 import { routerProgram } from './program.ts';
-import { type RouterLaunch, startRouter } from './start.ts';
 
-export interface RouterDriverOptions extends Omit<RouterLaunch, 'program' | 'build'> {
-  /** The program by argv; this installation's own when left out. */
-  readonly program?: RouterLaunch['program'];
+export interface RouterDriverOptions {
+  /** The program by argv, without the router's own options; this installation's own when left out. */
+  readonly program?: readonly [string, ...string[]];
+  readonly fleet: string;
+  readonly controlSocket: string;
+  readonly stateFile: string;
+  readonly logFile: string;
   /** Digest of the installed bytes, to tell when the running router was started from others. */
   readonly build?: string;
   /** Takes an activation's secrets out of a text that goes into messages and history (F30). */
@@ -34,6 +38,12 @@ export interface RouterDriverOptions extends Omit<RouterLaunch, 'program' | 'bui
 export interface RouterStatus extends Hello {
   /** The running router was started from other bytes than are installed now. */
   readonly outdated: boolean;
+}
+
+interface RouterProtocol {
+  readonly asks: { readonly [O in Operation]: Ask<O> };
+  readonly answers: Answers;
+  readonly notice: Notice;
 }
 
 type PortEvents = 'drain' | 'subscribe';
@@ -57,65 +67,43 @@ export interface RouterDriver extends Omit<RoutePort, PortEvents>, Required<Pick
 const ANSWER_MS = 2_000;
 const DURABLE_ANSWER_MS = 15_000;
 const OBSERVE_MS = 5_000;
-const RECONNECT_MS = { first: 5, most: 1_000 };
-/** How often a router that somebody else is starting is looked for, and how often at most. */
-const ELSEWHERE = { everyMs: 20, times: 250 };
-
 export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
   const { timers, ids } = options;
-  const build = options.build ?? 'unknown';
-  const launch: RouterLaunch = { ...options, program: options.program ?? routerProgram(), build };
+  const { fleet, controlSocket, stateFile, logFile, build = 'unknown', program = routerProgram() } = options;
   const listeners = new Set<(event: RouteEvent) => void>();
-  let ensuring: Promise<Outcome<RouterStatus>> | null = null;
-  let kept = false;
-
-  const link = new ControlLink({
-    controlSocket: options.controlSocket,
-    fleet: options.fleet,
+  const tell = (event: RouteEvent): void => {
+    for (const listener of listeners) listener(event);
+  };
+  const link = new ControlLink<RouterProtocol>({
+    name: 'router',
+    controlSocket,
+    greeting: { protocol: PROTOCOL, fleet },
+    unreachable: 'router-unreachable',
     timers,
-    event(event) {
-      for (const listener of listeners) listener(event);
-      if (event.kind === 'link' && event.state === 'down' && kept) void revive(RECONNECT_MS.first);
+    state(state) {
+      tell({ kind: 'link', state });
+      if (state === 'down') keeper.lost();
     },
+    notice: ({ event }) => tell(event),
+  });
+  const words = ['--fleet', fleet, '--control', controlSocket, '--state', stateFile, '--log', logFile];
+  // A router that died is an outage of every route.
+  const keeper = new HelperKeeper<RouterProtocol>({
+    link,
+    launch: {
+      name: 'router',
+      argv: [...program, ...words, '--build', build, '--notify'],
+      files: [controlSocket, stateFile],
+      logFile,
+      failed: 'router-start-failed',
+    },
+    codes: { unreachable: 'router-unreachable', alreadyRunning: 'router-already-running' },
+    timers,
   });
 
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => void timers.after(ms, resolve));
-
-  async function reach(): Promise<Outcome<Hello>> {
-    const running = await link.connect();
-    if (running.ok || running.refusal.code !== 'router-unreachable') return running;
-    const started = await startRouter(launch, timers);
-    if (started.ok) return link.connect();
-    if (started.refusal.code !== 'router-already-running') return started;
-    for (let attempt = 0; attempt < ELSEWHERE.times; attempt++) {
-      const elsewhere = await link.connect();
-      if (elsewhere.ok || elsewhere.refusal.code !== 'router-unreachable') return elsewhere;
-      await pause(ELSEWHERE.everyMs);
-    }
-    return running;
-  }
-
-  function attempt(): Promise<Outcome<RouterStatus>> {
-    ensuring ??= reach()
-      .then((reached) => (reached.ok ? ok({ ...reached.value, outdated: reached.value.build !== build }) : reached))
-      .finally(() => {
-        ensuring = null;
-        if (!kept) link.close(); // It was let go while it was looked for.
-      });
-    return ensuring;
-  }
-
-  /** A router that died is an outage of every route: it comes back at once, then with a growing wait, for ever. */
-  async function revive(waitMs: number): Promise<void> {
-    if (!kept || (await attempt()).ok) return;
-    await pause(waitMs);
-    await revive(Math.min(waitMs * 2, RECONNECT_MS.most));
-  }
-
   return {
-    ensure() {
-      kept = true;
-      return attempt();
+    async ensure() {
+      return withOutdated(await keeper.ensure(), build);
     },
     async read(route) {
       return evidence(await link.call('read', { route }, ANSWER_MS));
@@ -170,14 +158,14 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       return evidence(await link.call('metrics', {}, ANSWER_MS));
     },
     async stop() {
-      kept = false;
+      keeper.letGo();
       return outcome(await link.call('stop', {}, ANSWER_MS));
     },
     subscribe(listener) {
       listeners.add(listener);
     },
     close() {
-      kept = false;
+      keeper.letGo();
       link.close();
     },
   };

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
-import { LIMITS } from '../limits.ts';
+
+/** The longest line of a control connection, and what may wait for a peer that does not read. */
+const LINE_LIMIT_BYTES = 1_048_576;
 
 /** Calls `take` with each line of JSON; a line that is none, or too long, ends the connection. */
 export function readLines(socket: Socket, take: (message: unknown) => void): void {
@@ -19,12 +21,12 @@ export function readLines(socket: Socket, take: (message: unknown) => void): voi
       }
       take(message);
     }
-    if (rest.length > LIMITS.controlLineBytes) socket.destroy();
+    if (rest.length > LINE_LIMIT_BYTES) socket.destroy();
   });
 }
 
 export function writeLine(socket: Socket, message: object): void {
   // A peer that does not read is cut off, rather than queued for without limit.
-  if (socket.writableLength > LIMITS.controlLineBytes) socket.destroy();
+  if (socket.writableLength > LINE_LIMIT_BYTES) socket.destroy();
   else if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
 }

@@ -2,44 +2,38 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
+import { type Code, type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
 
-export interface RouterLaunch {
-  /** The program by argv, without the router's own options. */
-  readonly program: readonly [string, ...string[]];
-  readonly fleet: string;
-  readonly controlSocket: string;
-  readonly stateFile: string;
+/** A program of Idunn that runs beside the daemon and outlives it. */
+export interface HelperLaunch {
+  /** For people: `router`. */
+  readonly name: string;
+  /** Program and options. It says one line on descriptor 3: `{"ready":…}` or `{"refused":…}`. */
+  readonly argv: readonly [string, ...string[]];
+  /** Files that it makes; their directories are made for it. */
+  readonly files: readonly string[];
   readonly logFile: string;
-  /** Digest of the installed bytes. */
-  readonly build: string;
+  readonly failed: Code;
 }
 
 const START_MS = 15_000;
 const STDERR_TAIL_CHARACTERS = 2_000;
 
 /**
- * Starts the router as a session of its own, which outlives its starter, and answers once it serves. Its environment is
- * empty. A router that runs already answers `router-already-running`.
+ * Starts a helper as a session of its own, which outlives its starter, and answers once it serves. Its environment is
+ * empty.
  */
-export async function startRouter(launch: RouterLaunch, timers: Timers): Promise<Outcome<'serving'>> {
+export async function startHelper(launch: HelperLaunch, timers: Timers): Promise<Outcome<'serving'>> {
   const stderrFile = `${launch.logFile}.stderr`;
   let child: ChildProcess;
   try {
-    for (const path of [launch.controlSocket, launch.stateFile, launch.logFile]) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    }
+    for (const path of [...launch.files, launch.logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const stderr = openSync(stderrFile, 'w', 0o600);
-    const [file, ...args] = launch.program;
-    child = spawn(file, [...args, ...argvOf(launch)], {
-      detached: true,
-      cwd: '/',
-      env: {},
-      stdio: ['ignore', 'ignore', stderr, 'pipe'],
-    });
+    const [file, ...args] = launch.argv;
+    child = spawn(file, args, { detached: true, cwd: '/', env: {}, stdio: ['ignore', 'ignore', stderr, 'pipe'] });
     closeSync(stderr);
   } catch (error) {
-    return failed(String(error), null);
+    return failed(launch, String(error), null);
   }
   const line = await firstLine(child, timers);
   child.unref();
@@ -49,33 +43,19 @@ export async function startRouter(launch: RouterLaunch, timers: Timers): Promise
       return message.refused === undefined ? ok('serving') : refused(message.refused);
     }
     case 'ended':
-      return failed(line.because, tail(stderrFile));
+      return failed(launch, line.because, tail(stderrFile));
     case 'late':
       child.kill('SIGKILL');
-      return failed(`it did not serve within ${START_MS} ms`, tail(stderrFile));
+      return failed(launch, `it did not serve within ${START_MS} ms`, tail(stderrFile));
   }
 }
-
-const argvOf = (launch: RouterLaunch): readonly string[] => [
-  '--fleet',
-  launch.fleet,
-  '--control',
-  launch.controlSocket,
-  '--state',
-  launch.stateFile,
-  '--log',
-  launch.logFile,
-  '--build',
-  launch.build,
-  '--notify',
-];
 
 type FirstLine =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'ended'; readonly because: string }
   | { readonly kind: 'late' };
 
-/** What the router says on its ready pipe, or the pipe's end. */
+/** What the helper says on its ready pipe, or the pipe's end. */
 function firstLine(child: ChildProcess, timers: Timers): Promise<FirstLine> {
   return new Promise((resolve) => {
     const pipe = child.stdio[3] as Readable;
@@ -97,9 +77,9 @@ function firstLine(child: ChildProcess, timers: Timers): Promise<FirstLine> {
   });
 }
 
-function failed(because: string, stderr: string | null): Outcome<never> {
+function failed(launch: HelperLaunch, because: string, stderr: string | null): Outcome<never> {
   const detail = stderr === null || stderr === '' ? {} : { detail: { stderr } };
-  return refused(refusal('router-start-failed', `The router could not be started: ${because}.`, detail));
+  return refused(refusal(launch.failed, `The ${launch.name} could not be started: ${because}.`, detail));
 }
 
 function tail(path: string): string | null {

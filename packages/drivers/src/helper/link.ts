@@ -1,0 +1,143 @@
+import { connect, type Socket } from 'node:net';
+import { type Code, type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
+import { readLines, writeLine } from './lines.ts';
+
+export type Answer<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Nothing was sent. */
+  | { readonly kind: 'unreachable'; readonly because: string }
+  /** It was sent, and may have been carried out (F8). */
+  | { readonly kind: 'lost'; readonly because: string };
+
+/** What may be asked of a helper, by operation (`hello` among them), what it answers, and what it tells unasked. */
+export interface HelperProtocol {
+  readonly asks: { readonly hello: object };
+  readonly answers: { readonly hello: object };
+  readonly notice: object;
+}
+
+type Operation<P extends HelperProtocol> = keyof P['asks'] & keyof P['answers'] & string;
+
+interface Pending {
+  readonly settle: (answer: Answer<unknown>) => void;
+}
+
+type Reply =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly refusal: Refusal };
+
+export interface LinkOptions<P extends HelperProtocol> {
+  /** For people: `router`. */
+  readonly name: string;
+  readonly controlSocket: string;
+  readonly greeting: P['asks']['hello'];
+  readonly unreachable: Code;
+  readonly timers: Timers;
+  readonly state: (state: 'up' | 'down') => void;
+  readonly notice: (notice: P['notice']) => void;
+}
+
+const HELLO_MS = 2_000;
+
+/** One persistent connection to a helper's control socket. It never reconnects by itself. */
+export class ControlLink<P extends HelperProtocol> {
+  readonly #options: LinkOptions<P>;
+  readonly #pending = new Map<number, Pending>();
+  #socket: Socket | null = null;
+  #hello: P['answers']['hello'] | null = null;
+  #nextId = 1;
+
+  constructor(options: LinkOptions<P>) {
+    this.#options = options;
+  }
+
+  /** The helper's own word about itself; `null` while the link is down. */
+  get hello(): P['answers']['hello'] | null {
+    return this.#hello;
+  }
+
+  /** Connects and greets; a link that is up stays as it is. */
+  async connect(): Promise<Outcome<P['answers']['hello']>> {
+    if (this.#hello !== null) return ok(this.#hello);
+    const socket = await open(this.#options.controlSocket);
+    if (typeof socket === 'string') return this.#unreachable(socket);
+    this.#socket = socket;
+    socket.on('error', () => undefined); // `close` follows.
+    socket.on('close', () => this.#closed(socket));
+    readLines(socket, (message) => this.#take(message as Reply | P['notice']));
+    const answer = await this.#ask<P['answers']['hello']>(socket, 'hello', this.#options.greeting, HELLO_MS);
+    if (answer.kind === 'value') {
+      this.#hello = answer.value;
+      this.#options.state('up');
+      return ok(answer.value);
+    }
+    socket.destroy();
+    return answer.kind === 'refused' ? refused(answer.refusal) : this.#unreachable(answer.because);
+  }
+
+  call<O extends Operation<P>>(op: O, ask: P['asks'][O], withinMs: number): Promise<Answer<P['answers'][O]>> {
+    if (this.#socket === null || this.#hello === null) {
+      return Promise.resolve({ kind: 'unreachable', because: `the link to the ${this.#options.name} is down` });
+    }
+    return this.#ask(this.#socket, op, ask as object, withinMs);
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #ask<T>(socket: Socket, op: string, ask: object, withinMs: number): Promise<Answer<T>> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const withdraw = this.#options.timers.after(withinMs, () => {
+        this.#pending.delete(id);
+        resolve({ kind: 'lost', because: `the ${this.#options.name} did not answer ${op} within ${withinMs} ms` });
+      });
+      const settle = (answer: Answer<unknown>): void => {
+        withdraw();
+        resolve(answer as Answer<T>);
+      };
+      this.#pending.set(id, { settle });
+      writeLine(socket, { id, op, ask });
+    });
+  }
+
+  #take(message: Reply | P['notice']): void {
+    if (!('id' in message)) {
+      this.#options.notice(message);
+      return;
+    }
+    const pending = this.#pending.get(message.id);
+    this.#pending.delete(message.id);
+    if (message.ok) pending?.settle({ kind: 'value', value: message.value });
+    else pending?.settle({ kind: 'refused', refusal: message.refusal });
+  }
+
+  #closed(socket: Socket): void {
+    if (this.#socket !== socket) return;
+    const wasUp = this.#hello !== null;
+    this.#socket = null;
+    this.#hello = null;
+    const lost = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { settle } of lost) {
+      settle({ kind: 'lost', because: `the connection to the ${this.#options.name} ended` });
+    }
+    if (wasUp) this.#options.state('down');
+  }
+
+  #unreachable(because: string): Outcome<never> {
+    const { unreachable, name } = this.#options;
+    return refused(refusal(unreachable, `The ${name} does not answer: ${because}.`));
+  }
+}
+
+/** The connected socket, or why there is none. */
+function open(path: string): Promise<Socket | string> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('error', (error) => resolve(error.message));
+    socket.once('connect', () => resolve(socket));
+  });
+}
