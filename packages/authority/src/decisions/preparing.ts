@@ -30,7 +30,6 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
     { kind: 'plan', ref },
     { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
     ({ plan, fetchMs }) => {
-      mustBeFit(plan);
       const digest = digestJson(plan);
       if (e.target.admitted?.plan === digest) {
         const standing = standsAsAdmitted(e, e.target.admitted);
@@ -64,14 +63,6 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
       );
     },
   );
-}
-
-/** Planning refuses by name what no decision here carries out; a plan that still asks for it is a fault of ours. */
-function mustBeFit({ target, rollout, state }: Plan): void {
-  if (rollout !== 'candidate-then-promote') throw new Error(`the plan of ${target} asks for ${rollout}`);
-  if (state !== null && !state.stores.some(({ kind }) => kind === 'sqlite')) {
-    throw new Error(`no store of the state ${state.stateId} can carry a lease`);
-  }
 }
 
 function unchanged(tx: TransactionRecord, e: DeployEvidence): Decision {

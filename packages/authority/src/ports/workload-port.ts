@@ -73,8 +73,9 @@ export interface WorkloadPort {
    * Runs the program on a copy of its state until its probe reads well, then ends it. The state itself is only read.
    * Whatever was begun is gone when it answers, also what a rehearsal that a crash cut off has left. Refused as
    * `rehearsal-failed` with the last probe and log lines, as `rehearsal-too-large` when the copy would pass its limit.
+   * Once `signal` is aborted its answer is not listened to any more, and it ends as soon as it can.
    */
-  rehearse(request: RehearsalRequest): Promise<Outcome<'passed'>>;
+  rehearse(request: RehearsalRequest, signal: AbortSignal): Promise<Outcome<'passed'>>;
   /** `absent` only when no process of the activation can exist any more. */
   find(target: string, activation: string): Promise<Evidence<WorkloadHandle>>;
   /** Identity checked, then what runs; `absent` when this exact process is gone. */

@@ -74,7 +74,7 @@ export function planOf(name: string, schema = 'events-v1'): Plan {
       holdBytes: 1_000,
     },
     capabilities: [],
-    rollout: 'candidate-then-promote',
+    rollout: { strategy: 'candidate-then-promote' },
     deadlines: {
       materializeMs: 4_000,
       sealMs: 4_000,

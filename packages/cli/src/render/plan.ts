@@ -28,13 +28,19 @@ export function renderPlan(plan: PlanAnswer, style: Style): string[] {
         ? 'none'
         : `${route.name} on ${route.listen.host}:${route.listen.port}, holds at most ${duration(route.holdMs)}`,
     ],
-    ['rollout', `${plan.rollout}, handover within ${duration(deadlines.handoverMs)}, drain ${duration(plan.drainMs)}`],
+    [
+      'rollout',
+      `${rolloutOf(plan)}, handover within ${duration(deadlines.handoverMs)}, drain ${duration(plan.drainMs)}`,
+    ],
   ];
   return [
     `${style.bold(plan.target)} would be planned so; nothing was touched`,
     ...table(rows.map(([name, text]) => [`  ${style.dim(name)}`, text])),
   ];
 }
+
+const rolloutOf = ({ rollout }: PlanAnswer): string =>
+  rollout.strategy === 'stop-then-start' ? `${rollout.strategy} (${rollout.reason})` : rollout.strategy;
 
 function programOf({ program }: PlanAnswer['launch']): string {
   return program.kind === 'artifact'

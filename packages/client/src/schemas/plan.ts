@@ -107,7 +107,10 @@ export const plan = z.object({
     })
     .nullable(),
   capabilities: z.array(z.object({ name: z.string(), schema: z.string(), compatible: z.array(z.string()) })),
-  rollout: z.enum(['candidate-then-promote', 'stop-then-start']),
+  rollout: z.discriminatedUnion('strategy', [
+    z.object({ strategy: z.literal('candidate-then-promote') }),
+    z.object({ strategy: z.literal('stop-then-start'), reason: z.string() }),
+  ]),
   deadlines,
   drainMs: z.number(),
   retainReleases: z.number(),

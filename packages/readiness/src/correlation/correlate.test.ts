@@ -58,6 +58,14 @@ test('only active is Ready: warming, degraded and failed are not', () => {
   }
 });
 
+test('I2: a launcher at its gate is no disagreement and never Ready; the program behind it is judged', () => {
+  const launcher = { ...observed, executable: digestJson('a launcher'), entry: null };
+  const waiting = correlate({ ...agreed, observed: { ...launcher, gate: 'waiting' } });
+  assert.deepEqual([waiting.obstacles, waiting.disagreements], [['at-its-gate'], []]);
+  assert.equal(waiting.present?.state, 'active');
+  assert.deepEqual(correlate({ ...agreed, observed: launcher }).obstacles, ['disagreement']);
+});
+
 test('I3: with state expected, Ready names an epoch', () => {
   const correlated = correlate({ ...agreed, presence: heard(samplePresence({ epoch: null })) });
   assert.deepEqual(correlated.obstacles, ['no-epoch']);

@@ -31,6 +31,7 @@ export interface Present {
 export type Obstacle =
   | 'not-activated'
   | 'not-observed'
+  | 'at-its-gate'
   | 'not-present'
   | 'stale'
   | 'not-active'
@@ -57,6 +58,7 @@ export function correlate(input: CorrelationInput): Correlated {
   const fresh = isFresh(input.nowMs - presence.receivedAtMs, expected.health.freshnessMs);
   const differences = disagreements({ key, expected, activation, observed, presence: said });
   const obstacles: Obstacle[] = [];
+  if (observed.gate === 'waiting') obstacles.push('at-its-gate'); // A launcher stands there, not the program (I2).
   if (!fresh) obstacles.push('stale'); // I5: an old word is not health.
   if (said.state !== 'active') obstacles.push('not-active'); // `degraded` is not ready either.
   if (expected.state !== null && said.epoch === null) obstacles.push('no-epoch'); // It may not write yet (I3).

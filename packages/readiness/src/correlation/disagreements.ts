@@ -42,8 +42,12 @@ function runtimeIdentity({ observed, presence }: Sources): Disagreement[] {
   ];
 }
 
-/** What runs is what was sealed: the executable and, under an interpreter, the packaged entry (I2). */
+/**
+ * What runs is what was sealed: the executable and, under an interpreter, the packaged entry (I2). A launcher at its
+ * gate is neither, and no disagreement: the program is observed once it runs.
+ */
 function executable({ expected, observed }: Sources): Disagreement[] {
+  if (observed.gate === 'waiting') return [];
   const found: Disagreement[] = [];
   const differ = (what: string, sawText: string, wantText: string) =>
     found.push(disagreement('executable-mismatch', `the ${what} observed is ${sawText}, expected is ${wantText}`));

@@ -5,7 +5,11 @@ import type { BindingShape } from './schema.ts';
 
 /** What must hold between fields of a binding. A field that is itself faulty is left out. */
 export function checkBinding(document: Document, binding: Sections<BindingShape>): readonly Fault[] {
-  return [...checkSelection(document, binding), ...checkEndpoint(document, binding)];
+  return [
+    ...checkSelection(document, binding),
+    ...checkEndpoint(document, binding),
+    ...checkRollout(document, binding),
+  ];
 }
 
 function checkSelection(document: Document, { source }: Sections<BindingShape>): Fault[] {
@@ -33,16 +37,31 @@ function checkSelection(document: Document, { source }: Sections<BindingShape>):
   return faults;
 }
 
-function checkEndpoint(document: Document, { endpoint, route }: Sections<BindingShape>): Fault[] {
+/** An outage by design is the operator's word, and says why. */
+function checkRollout(document: Document, { rollout }: Sections<BindingShape>): Fault[] {
+  if (rollout === undefined) return [];
+  const stops = rollout.strategy === 'stop-then-start';
+  if (stops === (rollout.reason !== undefined)) return [];
+  const message = stops
+    ? 'rollout.reason is missing: stop-then-start is for targets that cannot overlap, and says why'
+    : 'rollout.reason: only strategy "stop-then-start" has a reason';
+  const code = stops ? 'missing-field' : 'invalid-value';
+  return [faultAt(document, ['rollout', 'reason'], code, message, document.place(['rollout', 'strategy']))];
+}
+
+function checkEndpoint(document: Document, { endpoint, route, rollout }: Sections<BindingShape>): Fault[] {
   const faults: Fault[] = [];
   const { from_port: from, to_port: to } = endpoint ?? {};
   if ((from === undefined) !== (to === undefined)) {
     faults.push(faultAt(document, ['endpoint'], 'missing-field', 'endpoint: from_port and to_port go together'));
   }
   if (from !== undefined && to !== undefined) {
-    // The incumbent and its candidate each need a port at the same time.
-    if (to <= from) {
-      const message = 'endpoint.to_port: the range needs at least two ports, from_port below to_port';
+    // The incumbent and its candidate each need a port at the same time, unless one is stopped before the other starts.
+    const alone = rollout?.strategy === 'stop-then-start';
+    if (alone ? to < from : to <= from) {
+      const message = alone
+        ? 'endpoint.to_port: it is below from_port'
+        : 'endpoint.to_port: the range needs at least two ports, from_port below to_port';
       faults.push(
         faultAt(document, ['endpoint', 'to_port'], 'invalid-value', message, document.place(['endpoint', 'from_port'])),
       );

@@ -111,6 +111,7 @@ const limits = z.strictObject({
 
 const rollout = z.strictObject({
   strategy: z.enum(['candidate-then-promote', 'stop-then-start']).default('candidate-then-promote'),
+  reason: z.string().trim().min(1).max(300).optional(),
   drain_ms: durationMs(DAY_MS).default(30_000),
 });
 

@@ -22,7 +22,7 @@ export interface Plan {
   readonly rehearsal: RehearsalContract | null;
   readonly route: RouteContract | null;
   readonly capabilities: readonly Capability[];
-  readonly rollout: 'candidate-then-promote' | 'stop-then-start';
+  readonly rollout: RolloutContract;
   readonly deadlines: PhaseDeadlines;
   /** How long the incumbent may finish what it holds, in milliseconds. */
   readonly drainMs: number;
@@ -152,6 +152,11 @@ export interface ContinuityContract {
   /** `null`: a process that hangs is an incident and is left alone. */
   readonly failedAfterMs: number | null;
 }
+
+/** Whether incumbent and candidate may stand side by side; where they cannot, the operator's reason is in the plan. */
+export type RolloutContract =
+  | { readonly strategy: 'candidate-then-promote' }
+  | { readonly strategy: 'stop-then-start'; readonly reason: string };
 
 export interface RehearsalContract {
   /** From the start of the copy's program to its first good reading. */

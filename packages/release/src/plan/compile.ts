@@ -7,6 +7,7 @@ import {
   type PhaseDeadlines,
   type Plan,
   type RehearsalContract,
+  type RolloutContract,
   type RouteContract,
   type RunnerGrant,
   type StateContract,
@@ -61,7 +62,7 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
     rehearsal: startKindOf({ health, state }) === 'gated' ? compileRehearsal(binding) : null,
     route: compileRoute(bound),
     capabilities: recipe.capability,
-    rollout: binding.rollout.strategy,
+    rollout: compileRollout(binding),
     deadlines: compileDeadlines(binding),
     drainMs: binding.rollout.drain_ms,
     retainReleases: binding.retention.releases,
@@ -121,6 +122,12 @@ function compileState({ state: asked, health }: Recipe, { state: granted, target
 
 function compileRehearsal({ rehearsal }: Binding): RehearsalContract {
   return { timeoutMs: rehearsal.timeout_ms, copyLimitBytes: rehearsal.copy_limit_bytes };
+}
+
+function compileRollout({ rollout: { strategy, reason } }: Binding): RolloutContract {
+  if (strategy === 'candidate-then-promote') return { strategy };
+  if (reason === undefined) throw new TypeError('an unchecked binding');
+  return { strategy, reason };
 }
 
 function compileRoute(bound: BindingDocument): RouteContract | null {

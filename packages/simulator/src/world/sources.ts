@@ -81,7 +81,7 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
         }
       : null,
     capabilities: [],
-    rollout: 'candidate-then-promote',
+    rollout: { strategy: 'candidate-then-promote' },
     deadlines: {
       materializeMs: 4_000,
       sealMs: 4_000,
