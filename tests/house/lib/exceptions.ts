@@ -27,6 +27,11 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/process/control-group.ts`, rule: 'write', because: 'makes, fills and removes control groups' },
   { path: `${drivers}/process/death-pipe.ts`, rule: 'write', because: 'opens the fifo that tells a death' },
   { path: `${drivers}/process/files.ts`, rule: 'write', because: 'keeps the files of activation directories' },
+  {
+    path: `${drivers}/process/gate/launcher.ts`,
+    rule: 'write',
+    because: 'records the grant that it took before it becomes the program',
+  },
   { path: `${drivers}/process/launch.ts`, rule: 'write', because: 'opens the log that a program appends to' },
   { path: `${drivers}/process/log-file.ts`, rule: 'write', because: 'rotates logs' },
   {

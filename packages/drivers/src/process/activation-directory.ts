@@ -22,6 +22,12 @@ export interface ActivationFiles {
   readonly ticket: string;
   /** Identity of the started process. */
   readonly process: string;
+  /** What the launcher of a gated start is told. */
+  readonly orders: string;
+  /** Made by the launcher, which listens there for its grant. */
+  readonly gate: string;
+  /** Made by the launcher before it becomes the program. */
+  readonly opened: string;
 }
 
 /** The directory's name is short because a socket's path is: 16 hexadecimal digits of the activation id's digest. */
@@ -38,6 +44,9 @@ export function activationFiles(runtime: string, activation: string): Activation
     alive: join(directory, 'alive'),
     ticket: join(directory, 'ticket.json'),
     process: join(directory, 'process.json'),
+    orders: join(directory, 'orders.json'),
+    gate: join(directory, 'gate.sock'),
+    opened: join(directory, 'opened.json'),
   };
 }
 

@@ -16,6 +16,7 @@ import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
 import { FileDigests } from './file-digests.ts';
 import { isDirectory } from './files.ts';
 import { findProcess } from './find.ts';
+import { openGate } from './gate/open-gate.ts';
 import { ownStandpoint } from './identity.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
@@ -40,6 +41,11 @@ const LOG_LOOK_MS = 250;
 export interface ProcessDriver extends WorkloadPort {
   /** Ends processes that carry the activation's id but stand outside its tree: an activation is one launch (I1). */
   endOthers(handle: WorkloadHandle): Promise<OthersEnded>;
+  /**
+   * Lets the launcher of a gated start become its program: exactly this process, and only while the lease row names its
+   * activation at this epoch. Answers once the program runs; safe to repeat.
+   */
+  openGate(handle: WorkloadHandle, grant: { readonly epoch: number }): Promise<Outcome<'open'>>;
   /** Where an activation's program listens for the authority. */
   socketPath(activation: string): string;
   /** The activation as it was minted, from the authority's own signed record. */
@@ -171,6 +177,11 @@ class LinuxProcesses implements ProcessDriver {
       carriers.filter(({ pid }) => !inside(pid)),
       { from, timers, killMs },
     );
+  }
+
+  openGate(handle: WorkloadHandle, { epoch }: { readonly epoch: number }): Promise<Outcome<'open'>> {
+    const { timers } = this.#options;
+    return openGate(handle, epoch, { files: this.#files(handle.activation), from: this.#machine.from, timers });
   }
 
   socketPath(activation: string): string {

@@ -15,7 +15,17 @@ export interface Birth {
   /** Every group that the program is to be born in. */
   readonly groups: readonly { readonly hierarchy: Hierarchy; readonly path: string }[];
   readonly wrapper: readonly string[];
+  /** The fifo's write end in the child. */
+  readonly aliveAt: typeof ALIVE_DESCRIPTOR | typeof ALIVE_PAST_LAUNCHER;
 }
+
+/** Where a program inherits the fifo that tells its death. */
+export const ALIVE_DESCRIPTOR = 3;
+/**
+ * The same through a launcher. Node marks what it inherited below 16, and on up to the first number that is not open,
+ * to be closed on exec; what lies beyond a gap goes through to the program.
+ */
+export const ALIVE_PAST_LAUNCHER = 20;
 
 /** Opens a program's log for appending; the directory is the target's own. */
 export function openLog(log: string): number {
@@ -24,7 +34,7 @@ export function openLog(log: string): number {
 }
 
 /**
- * Spawns the program, detached, inside its groups, with the fifo's write end as descriptor 3 and nothing else of ours.
+ * Spawns the program, detached, inside its groups, with the fifo's write end and nothing else of ours.
  * The clean environment is the contract's (F30). Nobody waits here: pid and death are known at once.
  */
 export async function giveBirth(birth: Birth): Promise<Outcome<ChildProcess & { readonly pid: number }>> {
@@ -37,7 +47,7 @@ export async function giveBirth(birth: Birth): Promise<Outcome<ChildProcess & { 
         cwd: birth.words.cwd,
         env: { ...birth.words.environment },
         detached: true,
-        stdio: ['ignore', log, log, ends.write],
+        stdio: ['ignore', log, log, ...unopened(birth.aliveAt - ALIVE_DESCRIPTOR), ends.write],
       }),
     );
     child.unref();
@@ -52,6 +62,9 @@ export async function giveBirth(birth: Birth): Promise<Outcome<ChildProcess & { 
     closeEnds(ends);
   }
 }
+
+/** Numbers above the standard three that stay closed in the child. */
+const unopened = (count: number): readonly 'ignore'[] => Array.from({ length: count }, () => 'ignore');
 
 const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: number } => child.pid !== undefined;
 

@@ -13,9 +13,8 @@ export async function removeActivation(files: ActivationFiles): Promise<void> {
     if (isSegment(name)) await unlinkIfThere(join(files.secrets, name));
   }
   await removeEmpty(files.secrets);
-  for (const file of [files.launch, files.activation, files.socket, files.alive, files.process]) {
-    await unlinkIfThere(file);
-  }
+  const { launch, activation, socket, alive, process, orders, gate, opened } = files;
+  for (const file of [launch, activation, socket, alive, process, orders, gate, opened]) await unlinkIfThere(file);
   for (const name of await namesIn(files.directory)) {
     if (name.endsWith(DRAFT)) await unlinkIfThere(join(files.directory, name));
   }

@@ -6,8 +6,10 @@ import { type ActivationFiles, isSegment } from './activation-directory.ts';
 import { type Hierarchy, makeGroup, removeGroup } from './control-group.ts';
 import { readIfThere } from './files.ts';
 import { findProcess } from './find.ts';
+import { type LauncherBirth, orderLauncher } from './gate/launcher-birth.ts';
+import { whenStanding } from './gate/open-gate.ts';
 import { identify, type Standpoint } from './identity.ts';
-import { type Birth, giveBirth, notStartable, whenExeced } from './launch.ts';
+import { ALIVE_DESCRIPTOR, ALIVE_PAST_LAUNCHER, type Birth, giveBirth, notStartable, whenExeced } from './launch.ts';
 import { type LaunchWords, launchWords } from './launch-words.ts';
 import { dropLimits, holdLimits, type LimitPlan } from './limits.ts';
 import type { ProcessDriverOptions } from './options.ts';
@@ -72,9 +74,18 @@ async function startFirst(
   if (because !== null) return notStartable(program, because);
   const prepared = prepareGroups(request.launch, activation, machine, group, options.fleet);
   if (!prepared.ok) return prepared;
-  const ticket = ticketFor(request, words.value, machine.from, group);
+  const { groups, wrapper } = prepared.value;
+  const launcher = request.start === 'gated' ? await orderLauncher(request, words.value, wrapper, files) : null;
+  const ticket = ticketFor(request, words.value, machine.from, group, launcher);
   if (!(await takeTicket(files, ticket))) return spent(activation);
-  const birth: Birth = { words: words.value, files, log: site.log, ...prepared.value };
+  const birth: Birth = {
+    files,
+    log: site.log,
+    groups,
+    ...(launcher === null
+      ? { words: words.value, wrapper, aliveAt: ALIVE_DESCRIPTOR }
+      : { words: launcher.words, wrapper: [], aliveAt: ALIVE_PAST_LAUNCHER }),
+  };
   const child = await giveBirth(birth);
   if (!child.ok) {
     clearGroups(activation, machine, group, options.fleet);
@@ -83,15 +94,23 @@ async function startFirst(
   const identity = identify(child.value.pid, group, machine.from);
   child.value.on('exit', site.onExit);
   if (identity.kind !== 'seen') return notStartable(program, 'it ended before it could be identified');
-  await Promise.all([recordProcess(files, identity.value), whenExeced(child.value.pid, birth.wrapper, options.timers)]);
-  return ok({
+  const handle: WorkloadHandle = {
     version: 1,
     driver: 'process',
     target: request.target,
     activation,
     identity: identity.value,
     argv: ticket.argv,
-  });
+  };
+  const { timers } = options;
+  await Promise.all([
+    recordProcess(files, identity.value),
+    // A launcher that ends on the way to its gate is as dead as any other: its death is what is told.
+    launcher === null
+      ? whenExeced(child.value.pid, birth.wrapper, timers)
+      : whenStanding(handle, { files, from: machine.from, timers }),
+  ]);
+  return ok(handle);
 }
 
 /** Makes the activation's groups and sets its limits; on a refusal nothing of them is left. */
@@ -123,7 +142,13 @@ export function clearGroups(activation: string, machine: Machine, group: string 
 
 const legacyName = (fleet: string, activation: string): string => join(`idunn-${fleet}`, activation);
 
-function ticketFor(request: LaunchRequest, words: LaunchWords, from: Standpoint, group: string | null): Ticket {
+function ticketFor(
+  request: LaunchRequest,
+  words: LaunchWords,
+  from: Standpoint,
+  group: string | null,
+  launcher: LauncherBirth | null,
+): Ticket {
   const { launch } = request;
   return {
     schema: 'idunn.process-ticket/v1',
@@ -136,6 +161,7 @@ function ticketFor(request: LaunchRequest, words: LaunchWords, from: Standpoint,
     argv: digestJson(words.argv),
     entry: words.entry,
     log: { bytes: launch.limits.logBytes, files: launch.limits.logFiles },
+    ...(launcher === null ? {} : { gate: launcher.gate }),
   };
 }
 

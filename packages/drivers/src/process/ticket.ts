@@ -23,6 +23,10 @@ const ticketSchema = z.strictObject({
   argv: digest,
   entry: z.string().nullable(),
   log: z.strictObject({ bytes: z.int(), files: z.int() }),
+  /** Of a gated start: its launcher, and digest of the argv of what holds the limits on the way to the program. */
+  gate: z.exactOptional(
+    z.strictObject({ launcher: z.strictObject({ argv: digest, entry: z.string() }), passing: digest.nullable() }),
+  ),
 });
 export type Ticket = Readonly<z.infer<typeof ticketSchema>>;
 

@@ -14,8 +14,9 @@ import type { OwnerClaim } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
+import { leaseCarriers, OWN_FILES } from './lease-carriers.ts';
 
-const CLAIM_FILE = '.idunn-claim.json';
+const CLAIM_FILE = `${OWN_FILES}claim.json`;
 const LARGEST_CLAIM_BYTES = 65_536;
 
 const claimSchema = z.strictObject({
@@ -24,7 +25,7 @@ const claimSchema = z.strictObject({
   target: z.string().min(1),
   stateId: z.string().min(1),
   highestEpoch: z.int().nonnegative(),
-  /** The SQLite stores that the state had when the claim was written: none of them may silently begin anew (F20). */
+  /** The databases with a lease row when the claim was written: none of them may silently begin anew (F20). */
   stores: z.array(z.string()),
 });
 type ClaimFile = Readonly<z.infer<typeof claimSchema>>;
@@ -69,7 +70,7 @@ export function claimedAbove(root: string): string | null {
 /** Replaces the claim atomically and durably. */
 export function writeOwnerClaim(state: StateContract, claim: OwnerClaim): Outcome<'written'> {
   const file = join(state.root, CLAIM_FILE);
-  const stores = state.stores.filter((store) => store.kind === 'sqlite').map((store) => store.id);
+  const stores = leaseCarriers(state).map((store) => store.id);
   try {
     const draft = openSync(`${file}.draft`, DRAFT_FLAGS, 0o644);
     try {

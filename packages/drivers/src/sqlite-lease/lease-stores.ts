@@ -15,6 +15,7 @@ import {
 } from '@idunn/kernel';
 import type { StateContract, StateStore } from '@idunn/release';
 import { claimedAbove, readClaimFile, readOwnerClaim, syncDirectory, writeOwnerClaim } from './claim-file.ts';
+import { leaseCarriers } from './lease-carriers.ts';
 import { type Place, placeOf } from './place.ts';
 import { isBusy, type NextRow, type StoreConnection } from './store-connection.ts';
 import { createStoreFile, inspectRoot, inspectStore, type Owner } from './store-file.ts';
@@ -67,7 +68,7 @@ export class LeaseStores implements LeasePort {
     return this.#attempt(state, async () => {
       const rows: Record<string, LeaseRow> = {};
       // Existing rows first: a store that joins the state takes over the row of the others.
-      for (const store of sqliteStores(state).toSorted(
+      for (const store of leaseCarriers(state).toSorted(
         (a, b) => Number(there.value.has(b.id)) - Number(there.value.has(a.id)),
       )) {
         const row = await this.#prepareStore(state, store, there.value, owner.value, Object.values(rows));
@@ -82,7 +83,7 @@ export class LeaseStores implements LeasePort {
     try {
       const there = this.#inspect(state);
       if (!there.ok) return unknown(there.refusal.reason);
-      if (there.value.size === 0 && sqliteStores(state).length > 0) return absent;
+      if (there.value.size === 0 && leaseCarriers(state).length > 0) return absent;
       return await this.#rows(state);
     } catch (error) {
       return unknown(String(error));
@@ -92,7 +93,7 @@ export class LeaseStores implements LeasePort {
   async writeNonce(state: StateContract, nonce: string): Promise<Outcome<'written'>> {
     return this.#attempt(state, async () => {
       const deadlineMs = this.#clock.monotonicMs() + PATIENCE_MS;
-      for (const store of sqliteStores(state)) {
+      for (const store of leaseCarriers(state)) {
         await this.#locked([store], state, deadlineMs, ([connection]) => connection?.writeNonce(nonce));
       }
       return ok('written');
@@ -102,7 +103,7 @@ export class LeaseStores implements LeasePort {
   async swap(state: StateContract, request: SwapRequest): Promise<SwapAnswer> {
     if (request.to.epoch <= request.from.epoch) throw new RangeError('an epoch only rises');
     const deadlineMs = this.#clock.monotonicMs() + request.deadlineMs;
-    const stores = sqliteStores(state);
+    const stores = leaseCarriers(state);
     try {
       const moved =
         stores.length <= 1
@@ -118,7 +119,7 @@ export class LeaseStores implements LeasePort {
 
   async sync(state: StateContract): Promise<Outcome<'durable'>> {
     try {
-      for (const store of sqliteStores(state)) {
+      for (const store of leaseCarriers(state)) {
         this.#open(state, store).sync();
         syncDirectory(dirname(pathOf(state, store)));
       }
@@ -186,7 +187,7 @@ export class LeaseStores implements LeasePort {
   async #rows(state: StateContract): Promise<Evidence<LeaseRows>> {
     const deadlineMs = this.#clock.monotonicMs() + PATIENCE_MS;
     const rows: Record<string, LeaseRow> = {};
-    for (const store of sqliteStores(state)) {
+    for (const store of leaseCarriers(state)) {
       const row = await this.#patiently(store, deadlineMs, () => this.#open(state, store).row());
       if (row === null) return unknown(`the store ${store.id} has no lease row`);
       rows[store.id] = row;
@@ -198,7 +199,7 @@ export class LeaseStores implements LeasePort {
   #inspect(state: StateContract): Outcome<ReadonlySet<string>> {
     const there = new Set<string>();
     const claim = readClaimFile(state.root);
-    for (const store of sqliteStores(state)) {
+    for (const store of leaseCarriers(state)) {
       const inspected = inspectStore(state.root, store.path);
       if (!inspected.ok) return inspected;
       if (inspected.value === 'there') there.add(store.id);
@@ -310,7 +311,7 @@ export class LeaseStores implements LeasePort {
 }
 
 function heldBy(state: StateContract, id: string): Refusal {
-  const store = state.stores.find((one) => one.id === id);
+  const store = leaseCarriers(state).find((one) => one.id === id);
   const pids = store === undefined ? [] : writersOf(pathOf(state, store));
   const who = pids.length === 0 ? 'a program' : `process ${pids.join(', ')}`;
   const why = `The store ${id} of ${state.stateId} is held by ${who}.`;
@@ -320,9 +321,6 @@ function heldBy(state: StateContract, id: string): Refusal {
 /** F20: bindings of one fleet are held against each other at planning; the claims on disk tell of other fleets. */
 const overlapping = (state: StateContract, above: string): Outcome<never> =>
   refused(refusal('state-roots-overlap', `The state root ${state.root} lies inside ${above}, which is claimed.`));
-
-const sqliteStores = (state: StateContract): readonly StateStore[] =>
-  state.stores.filter((store) => store.kind === 'sqlite');
 
 const pathOf = (state: StateContract, store: StateStore): string => join(state.root, store.path);
 

@@ -25,6 +25,24 @@ export const driversErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'gate-process-gone': {
+    reason: 'The process that was to become the program at its grant is gone.',
+    remedy: 'Nothing: a new activation is minted. idunn logs shows what it said last.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'gate-stays-closed': {
+    reason: 'A launcher did not take its grant and goes on waiting, or it cannot be told what runs there.',
+    remedy: 'Nothing: the lease row is read again and the grant repeated. idunn status shows whom the row names.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'gate-opened-otherwise': {
+    reason: 'The program of this activation was let through its gate under another epoch.',
+    remedy: 'Run idunn up again: it mints a new activation.',
+    blame: 'system',
+    retry: 'final',
+  },
   'activation-not-minted': {
     reason: 'The activation directory is missing.',
     remedy: 'Run idunn up again: it mints a new activation.',

@@ -57,7 +57,8 @@ export class Bench {
   readonly events: WorkloadEvent[] = [];
   readonly authorityKey = signingKeyFromSeed(freshSeed());
   readonly signerKey = signingKeyFromSeed(freshSeed());
-  readonly #handles: WorkloadHandle[] = [];
+  /** Ended with the test. */
+  protected readonly handles: WorkloadHandle[] = [];
 
   constructor(t: TestContext, more: Partial<ProcessDriverOptions> = {}) {
     t.after(() => this.#close());
@@ -152,7 +153,7 @@ export class Bench {
   async start(launch: LaunchContract, state: StateContract | null = null): Promise<WorkloadHandle> {
     const activation = await this.mint(launch, state);
     const handle = must(await this.driver.start(this.launchRequest(activation, launch, state)));
-    this.#handles.push(handle);
+    this.handles.push(handle);
     return handle;
   }
 
@@ -168,7 +169,7 @@ export class Bench {
   }
 
   async #close(): Promise<void> {
-    for (const handle of this.#handles) await this.driver.stop(handle, 0);
+    for (const handle of this.handles) await this.driver.stop(handle, 0);
     this.driver.close();
     rmSync(this.root, { recursive: true });
   }
