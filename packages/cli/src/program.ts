@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Environment } from './edge/environment.ts';
+import type { Store } from './init/model.ts';
+import { storeOf } from './init/store.ts';
 
 /** Takes what a command came to: its exit code. */
 type Finish = (code: number) => void;
@@ -39,6 +41,25 @@ const operationName = (text: string): string => {
   return text;
 };
 
+const urlPath = (text: string): string => {
+  if (!/^\/[\u0021-\u007e]*$/.test(text)) throw new InvalidArgumentError('It is a path that begins with a slash.');
+  return text;
+};
+
+const portNumber = (text: string): number => {
+  const port = wholeNumber(text);
+  if (port > 65_535) throw new InvalidArgumentError('A port is at most 65535.');
+  return port;
+};
+
+/** Several stores may be named, each with the option once. */
+const stores = (text: string, before: readonly Store[] = []): readonly Store[] => {
+  const store = storeOf(text);
+  if (store === null)
+    throw new InvalidArgumentError('It is sqlite:FILE or files:DIRECTORY, inside the state’s directory.');
+  return [...before, before.length === 0 ? store : { ...store, id: `data-${before.length + 1}` }];
+};
+
 const operation = new Option(
   '--operation-id <id>',
   'repeat the request under this id without running it twice',
@@ -51,6 +72,7 @@ const plain = new Option('--plain', 'plain lines, also on a terminal');
 
 const EXAMPLES = `
 First steps:
+  idunn init --fleet DIR     describe the program of this directory; makes the fleet when there is none
   idunn daemon --detach      start the daemon of the fleet
   idunn plan TARGET          see what would be done
   idunn up TARGET            do it
@@ -72,6 +94,21 @@ export function program(environment: Environment, finish: Finish): Command {
     .showSuggestionAfterError()
     .exitOverride();
 
+  idunn
+    .command('init')
+    .description('write a recipe and a binding for a repository, and say what they rest on')
+    .argument('[words...]', 'after --: how you start the program, {port} and {state} where Idunn fills them in')
+    .option('--repository <directory>', 'the program’s directory in its Git work tree (default: this directory)')
+    .option('--target <name>', 'its name in the fleet', targetName)
+    .option('--port <port>', 'where its users find it', portNumber)
+    .option('--state <store>', 'what it keeps: sqlite:FILE or files:DIRECTORY', stores)
+    .option('--health <path>', 'a path that answers 200 while it is well', urlPath)
+    .option('--embedded', 'it embeds @idunn/workload')
+    .option('--print', 'print the files instead of writing them')
+    .action(async (words: string[], _options, command: Command) => {
+      const { init } = await import('./commands/init.ts');
+      finish(await init(environment, words, command.optsWithGlobals()));
+    });
   idunn
     .command('daemon')
     .description('run the daemon of the fleet')

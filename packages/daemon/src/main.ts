@@ -18,9 +18,8 @@ import { destination, type Logger, pino } from 'pino';
 import { problemOf } from './api/answer.ts';
 import { compose } from './compose.ts';
 import { type Machine, openGround } from './ground.ts';
+import { MACHINE } from './machine.ts';
 
-/** The name of this machine until there are others. */
-const MACHINE = 'local';
 const USAGE = 'usage: main.js --fleet DIRECTORY [--ready-descriptor NUMBER]\n';
 
 const { values } = parseArgs({

@@ -1,4 +1,6 @@
+export { createDigestMemo } from './adapters/digest-memo.ts';
 export { loadFleet, readFleet } from './adapters/fleet-loader.ts';
+export { createHost } from './adapters/host.ts';
 export { INSTALLED_ORIGIN } from './adapters/installed-source.ts';
 export { releaseDirectory } from './adapters/release-store.ts';
 export { verifiedTreeDigest } from './adapters/stages.ts';
@@ -26,6 +28,7 @@ export type { Recipe } from './recipe/schema.ts';
 export { IN_TOTO_PAYLOAD_TYPE, provenanceStatement, signedProvenance } from './seal/provenance.ts';
 export { readReleaseRecord } from './seal/record.ts';
 export { buildDigest, releaseDigest, sealRelease } from './seal/seal.ts';
+export { checkDraft, type Draft, type DraftAnswer } from './service/draft.ts';
 export type { InstalledTarget } from './service/installed-target.ts';
 export { createLocalReleaseService, type LocalReleaseOptions, stagesDirectory } from './service/local.ts';
 export type { ReleaseServicePorts } from './service/ports.ts';

@@ -50,10 +50,16 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${cli}/edge/environment.ts`, rule: 'environment', because: 'is the environment of the command' },
   { path: `${cli}/edge/environment.ts`, rule: 'timers', because: 'is the timers of the command' },
   { path: `${cli}/edge/environment.ts`, rule: 'wall-clock', because: 'is the clock of the command' },
+  { path: `${cli}/edge/write-once.ts`, rule: 'write', because: 'writes the files that idunn init proposes' },
   {
     path: `${client}/transport/pause.ts`,
     rule: 'timers',
     because: 'is the wait between two attempts to reach the daemon',
+  },
+  {
+    path: `${daemon}/check-files.ts`,
+    rule: 'environment',
+    because: 'is the program that checks files before there is a daemon',
   },
   { path: `${daemon}/freeze/freeze-files.ts`, rule: 'write', because: 'makes the directory of the freeze records' },
   { path: `${daemon}/ground.ts`, rule: 'write', because: 'makes the directories of the fleet' },

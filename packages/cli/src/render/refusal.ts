@@ -24,7 +24,7 @@ type Place = Pick<Fault, 'file' | 'line' | 'column' | 'text'>;
 type ShownFault = Fault & { readonly code?: string; readonly related?: Place };
 
 /** A fault with its place, its line, and a caret under the column; then the same of the line that it disagrees with. */
-function renderFault(fault: ShownFault, style: Style): string[] {
+export function renderFault(fault: ShownFault, style: Style): string[] {
   const code = fault.code === undefined ? '' : ` [${fault.code}]`;
   const { related } = fault;
   return [

@@ -49,6 +49,30 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'init-exists': {
+    reason: 'A file that idunn init would write is there already; nothing was written.',
+    remedy: 'Keep it and correct it by hand, or move it away and run idunn init again; --print shows what it would be.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'init-not-written': {
+    reason: 'A file that idunn init proposes could not be written.',
+    remedy: 'Correct the permissions or free some space, remove what was written, and run idunn init again.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'init-repository-unusable': {
+    reason: 'The directory is in no Git work tree with a commit on a branch.',
+    remedy: 'Run git init, commit the program on a branch, and run idunn init again.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'init-unrecognised': {
+    reason: 'The repository does not show how its program is started.',
+    remedy: 'Say it: idunn init -- PROGRAM FILE WORD, for example idunn init -- python3 app.py {port}.',
+    blame: 'user',
+    retry: 'final',
+  },
   'key-rotation-unavailable': {
     reason: 'This version does not rotate keys.',
     remedy: 'Keep the key; if it leaked, bind the service as a new target, which has a new signer.',

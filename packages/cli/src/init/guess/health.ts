@@ -1,0 +1,26 @@
+import { evidence, type Facts, sources } from '../facts.ts';
+
+const PATHS = ['healthz', 'health', 'livez', 'readyz', 'api/health', 'status', 'up', 'ping'];
+
+/** A path that the sources name and that by its name answers for the program's health. */
+export function guessHealthPath(facts: Facts): { readonly path: string; readonly where: string } | null {
+  for (const name of PATHS) {
+    const found = evidence(sources(facts), new RegExp(`["'\`]/${name}/?["'\`]`));
+    if (found !== null) return { path: `/${name}`, where: found.where };
+  }
+  return null;
+}
+
+/** Where the program is seen to listen. */
+export const listens = (facts: Facts): string | null =>
+  evidence(
+    sources(facts),
+    /\.listen\(|createServer\(|HTTPServer\(|serve_forever|ListenAndServe|\bFlask\(|\bFastAPI\(|\bexpress\(|fastify\(|\bHono\(|uvicorn|get_wsgi_application|make_server\(/,
+  )?.where ?? null;
+
+/** Where it is seen to start other processes. */
+export const forks = (facts: Facts): string | null =>
+  evidence(
+    sources(facts),
+    /["'](?:node:)?(?:child_process|cluster)["']|^\s*(?:import|from)\s[^\n]*\b(?:subprocess|multiprocessing)\b|\bos\.(?:fork|system|popen|spawn\w*)\(|["']os\/exec["']|ProcessPoolExecutor/m,
+  )?.where ?? null;
