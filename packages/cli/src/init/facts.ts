@@ -59,3 +59,7 @@ export function evidence(
 
 export const placeOf = (path: string, text: string, index: number): string =>
   `${path}:${text.slice(0, index).split('\n').length}`;
+
+/** One pattern out of several, each of which sees lines. */
+export const anyOf = (...patterns: readonly RegExp[]): RegExp =>
+  new RegExp(patterns.map(({ source }) => source).join('|'), 'm');

@@ -99,7 +99,12 @@ test('a second target of the fleet gets a port that no binding names', async (t)
 
 test('what cannot be handed over safely is doubted, never written', async (t) => {
   const { report } = await yard(t, {
-    'app.py': `import os, sqlite3\nurl = os.environ["DATABASE_URL"]\nkey = os.getenv("STRIPE_API_KEY")\nmode = os.environ["MODE"]\n`,
+    'app.py': [
+      'import os, sqlite3',
+      'url = os.environ["DATABASE_URL"]',
+      'key = os.getenv("STRIPE_API_KEY")',
+      'mode = os.environ["MODE"]',
+    ].join('\n'),
   });
   const { doubts, files } = await report();
   const text = JSON.stringify(doubts);

@@ -85,14 +85,13 @@ const CASES: Readonly<Record<string, Case>> = {
     files: {
       'package.json': manifest({ scripts: { start: 'node main.js' }, dependencies: { '@idunn/workload': '0.1.0' } }),
       'package-lock.json': '{}',
-      'main.js': `import { Idunn } from '@idunn/workload';\nimport { createServer } from 'node:http';\nserve('/healthz');`,
+      'main.js': `import { Idunn } from '@idunn/workload';\nserve('/healthz', process.env.PORT);`,
     },
     words: ['--state', 'sqlite:world.db'],
     kind: 'node',
     start: 'embedded',
-    recipe: [/kind = "idunn"\npath = "\/healthz"/, /path = "world\.db"/],
+    recipe: [/kind = "idunn"\npath = "\/healthz"/, /path = "world\.db"/, /required_environment = \["NODE_ENV"\]/],
     binding: [/\[state\]/],
-    doubts: [/nothing tells the program at which port/, /nothing tells the program where its state is/],
   },
   'Python on its standard library': {
     files: { 'almanac.py': PYTHON_SQLITE, 'test_almanac.py': 'import unittest\n' },
@@ -110,7 +109,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'Flask under gunicorn': {
     files: {
       'requirements.txt': 'flask==3.0.0\ngunicorn==23.0.0\n',
-      'web/site.py': `from flask import Flask\napp = Flask(__name__)\n@app.get("/healthz")\ndef health(): return ""\n`,
+      'web/site.py': 'from flask import Flask\napp = Flask(__name__)\n@app.get("/healthz")\n',
     },
     kind: 'python',
     start: 'overlapping',

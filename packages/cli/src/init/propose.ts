@@ -10,7 +10,7 @@ import { guessStatic } from './guess/static.ts';
 import { buriedPlaceholder, fromWords } from './guess/words.ts';
 import type { Doubt, Guess, Health, Launch, Proposal, Store, Variable, Wishes, Word } from './model.ts';
 
-/** What the recipe and the binding should say of a repository. Pure: facts and wishes in, every guess with its reason. */
+/** What the recipe and the binding should say of a repository. Pure; every guess comes with its reason. */
 export function propose(facts: Facts, wishes: Wishes): Answer<Proposal> {
   const launched = launchOf(facts, wishes);
   if (!launched.ok) return launched;
@@ -26,10 +26,12 @@ export function propose(facts: Facts, wishes: Wishes): Answer<Proposal> {
     guesses.push(...kept.guesses);
     doubts.push(...kept.doubts);
   }
-  const given = give(variables, launch, stores);
-  guesses.push(...given.guesses);
-  doubts.push(...given.doubts, ...unreached(launch, given.variables, stores));
   const health = healthOf(facts, wishes, isStatic);
+  // A program that embeds the workload package is told port and state by it.
+  const told = health.value.kind === 'idunn';
+  const given = give(told ? variables.filter(({ name }) => !isPlace(name)) : variables, launch, stores);
+  guesses.push(...given.guesses);
+  doubts.push(...given.doubts, ...(told ? [] : unreached(launch, given.variables, stores)));
   guesses.push(...health.guesses);
   doubts.push(...health.doubts);
   const forking = launch.service.artifact === 'packages' ? 'gunicorn' : forks(facts);
@@ -91,6 +93,8 @@ function targetName(name: string, { repository, prefix }: Facts): string {
   );
   return names.find((one) => one !== '' && one !== 'main' && one !== 'app') ?? 'app';
 }
+
+const isPlace = (name: string): boolean => /^(?:port|host|state-)/.test(purposeOf(name));
 
 /** Gives the variables that the program reads their slots, and says which ones are left to a person. */
 function give(

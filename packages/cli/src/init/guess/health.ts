@@ -1,4 +1,4 @@
-import { evidence, type Facts, sources } from '../facts.ts';
+import { anyOf, evidence, type Facts, sources } from '../facts.ts';
 
 const PATHS = ['healthz', 'health', 'livez', 'readyz', 'api/health', 'status', 'up', 'ping'];
 
@@ -11,16 +11,21 @@ export function guessHealthPath(facts: Facts): { readonly path: string; readonly
   return null;
 }
 
+const LISTENS = anyOf(
+  /\.listen\(|createServer\(|\bexpress\(|fastify\(|\bHono\(/,
+  /HTTPServer\(|serve_forever|make_server\(|\bFlask\(|\bFastAPI\(|uvicorn|get_wsgi_application/,
+  /ListenAndServe/,
+);
+
+const STARTS_PROCESSES = anyOf(
+  /["'](?:node:)?(?:child_process|cluster)["']/,
+  /^\s*(?:import|from)\s[^\n]*\b(?:subprocess|multiprocessing)\b/,
+  /\bos\.(?:fork|system|popen|spawn\w*)\(|ProcessPoolExecutor/,
+  /["']os\/exec["']/,
+);
+
 /** Where the program is seen to listen. */
-export const listens = (facts: Facts): string | null =>
-  evidence(
-    sources(facts),
-    /\.listen\(|createServer\(|HTTPServer\(|serve_forever|ListenAndServe|\bFlask\(|\bFastAPI\(|\bexpress\(|fastify\(|\bHono\(|uvicorn|get_wsgi_application|make_server\(/,
-  )?.where ?? null;
+export const listens = (facts: Facts): string | null => evidence(sources(facts), LISTENS)?.where ?? null;
 
 /** Where it is seen to start other processes. */
-export const forks = (facts: Facts): string | null =>
-  evidence(
-    sources(facts),
-    /["'](?:node:)?(?:child_process|cluster)["']|^\s*(?:import|from)\s[^\n]*\b(?:subprocess|multiprocessing)\b|\bos\.(?:fork|system|popen|spawn\w*)\(|["']os\/exec["']|ProcessPoolExecutor/m,
-  )?.where ?? null;
+export const forks = (facts: Facts): string | null => evidence(sources(facts), STARTS_PROCESSES)?.where ?? null;

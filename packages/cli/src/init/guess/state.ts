@@ -1,10 +1,13 @@
 import { basename } from 'node:path';
-import { evidence, type Facts, sources } from '../facts.ts';
+import { anyOf, evidence, type Facts, sources } from '../facts.ts';
 import type { Doubt, Guess, Store } from '../model.ts';
 import { purposeOf, type ReadVariable } from './environment.ts';
 
-const SQLITE =
-  /["'](?:better-sqlite3|node:sqlite|sqlite3|sqlite|bun:sqlite|@libsql\/client)["']|^\s*(?:import|from)\s[^\n]*\bsqlite3\b|["'](?:modernc\.org\/sqlite|github\.com\/mattn\/go-sqlite3)["']|django\.db\.backends\.sqlite3/m;
+const SQLITE = anyOf(
+  /["'](?:better-sqlite3|node:sqlite|sqlite3|sqlite|bun:sqlite|@libsql\/client)["']/,
+  /^\s*(?:import|from)\s[^\n]*\bsqlite3\b|django\.db\.backends\.sqlite3/,
+  /["'](?:modernc\.org\/sqlite|github\.com\/mattn\/go-sqlite3)["']/,
+);
 const DATABASE_FILE = /["'`]([^"'`\n]*?([\w.-]+\.(?:db|sqlite3?|sqlite)))["'`]/;
 
 /** What the program keeps, guessed from the SQLite library that it uses and the files that lie there. */
@@ -17,12 +20,13 @@ export function guessStores(
   const lying = facts.untracked.find((path) => /\.(?:db|sqlite3?|sqlite)$/.test(path)) ?? null;
   if (library === null) {
     const directory = variables.find(({ name }) => purposeOf(name) === 'state-root');
+    const kept = directory === undefined ? lying : `${directory.name} (${directory.where})`;
     const doubts =
       directory === undefined && lying === null
         ? []
         : [
             {
-              what: `${directory === undefined ? lying : `${directory.name} (${directory.where})`} looks like kept data, of a kind that is not known`,
+              what: `${kept} looks like kept data, of a kind that is not known`,
               remedy: 'Say what is kept with --state files:DIRECTORY or --state sqlite:FILE, else it has no state.',
             },
           ];

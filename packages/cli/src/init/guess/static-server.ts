@@ -1,5 +1,6 @@
 /** A server for a site of files: no dependency, nothing but GET and HEAD, nothing outside its directory. */
-export const STATIC_SERVER = `// Serves the files of one directory: node serve.mjs DIRECTORY, on HOST and PORT of the environment.
+export const STATIC_SERVER = `// Serves the files of one directory on HOST and PORT of the environment:
+// node serve.mjs DIRECTORY
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -62,7 +62,8 @@ export function bindingText(
         ].join('\n'),
     stores.length === 0
       ? null
-      : `# The state belongs to the target, never to a release: no deployment makes it anew.\n[state]\nroot = ${quoted(place.stateRoot)}`,
+      : `${comment('It belongs to the target: no deployment makes it anew.')}\n` +
+        `[state]\nroot = ${quoted(place.stateRoot)}`,
     variables.length + open.length === 0
       ? null
       : [

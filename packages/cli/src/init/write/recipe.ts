@@ -5,7 +5,7 @@ import { comment, listOf, paragraphs, quoted } from './toml.ts';
 /** Where a recipe is, from the directory of its program. */
 export const RECIPE = 'deployment/idunn/recipe.toml';
 
-/** The recipe of a proposal, with what each line does. `prefix` is the program's directory, from the top of the tree. */
+/** The recipe of a proposal, with what each line does. `prefix` is the program's directory, from the tree's top. */
 export function recipeText(proposal: Proposal, prefix: string): string {
   const { target, steps, artifacts, service, args, health, stores, variables } = proposal;
   const at = (path: string): string => posix.join(prefix === '' ? '.' : prefix, path);
@@ -18,7 +18,8 @@ export function recipeText(proposal: Proposal, prefix: string): string {
     `schema = "idunn.recipe/v1"\n# The name in every command: idunn up ${target}.\ntarget = ${quoted(target)}`,
     programs.length === 0
       ? null
-      : `# Programs that the steps start, by name; the binding says where each one is.\n[runner.build]\nprograms = ${listOf(programs)}`,
+      : `${comment('Programs that the steps start; the binding says where each is.')}\n` +
+        `[runner.build]\nprograms = ${listOf(programs)}`,
     steps.length === 0 ? comment('No [[step]]: the committed files are started as they are.') : null,
     ...steps.map((step) => stepText(step, prefix)),
     comment('What is sealed and installed, read-only, after the steps.'),
