@@ -62,5 +62,6 @@ export const DEBIAN_PACKAGES = [
   { package: 'util-linux', program: 'prlimit', because: 'the store is starved of file size' },
   { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },
   { package: 'postgresql', program: 'pg_lsclusters', because: 'databases are carried down the ladder' },
+  { package: 'python3', program: 'python3', because: 'almanac, an example that knows nothing of Idunn, is tried' },
   { package: 'zstd', program: 'zstd', because: 'bundles are read by other programs' },
 ];
