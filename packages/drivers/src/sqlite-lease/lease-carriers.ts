@@ -14,5 +14,11 @@ const LEASE_FILE: StateStore = { id: 'lease', kind: 'sqlite', path: `${OWN_FILES
 export const leaseCarriers = (state: StateContract): readonly StateStore[] =>
   state.lease === 'file' ? [LEASE_FILE] : state.stores.filter(({ kind }) => kind === 'sqlite');
 
+/** Of the carriers that a claim names, those in which this state's rows do not lie any more. */
+export function formerCarriers(state: StateContract, claimed: readonly string[]): readonly StateStore[] {
+  const other = { ...state, lease: state.lease === 'file' ? 'rows' : 'file' } as const;
+  return leaseCarriers(other).filter(({ id }) => claimed.includes(id));
+}
+
 /** Where the row of a lease file lies. */
 export const leaseFileOf = ({ root }: StateContract): string => join(root, LEASE_FILE.path);

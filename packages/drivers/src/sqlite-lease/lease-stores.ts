@@ -15,10 +15,11 @@ import {
 } from '@idunn/kernel';
 import type { StateContract, StateStore } from '@idunn/release';
 import { claimedAbove, readClaimFile, readOwnerClaim, syncDirectory, writeOwnerClaim } from './claim-file.ts';
-import { leaseCarriers } from './lease-carriers.ts';
+import { inspectState } from './inspect-state.ts';
+import { formerCarriers, leaseCarriers } from './lease-carriers.ts';
 import { type Place, placeOf } from './place.ts';
 import { isBusy, type NextRow, type StoreConnection } from './store-connection.ts';
-import { createStoreFile, inspectRoot, inspectStore, type Owner } from './store-file.ts';
+import { createStoreFile, inspectRoot, type Owner } from './store-file.ts';
 import { WarmConnections } from './warm-connections.ts';
 import { writersOf } from './write-lock.ts';
 
@@ -63,7 +64,7 @@ export class LeaseStores implements LeasePort {
     if (!owner.ok) return owner;
     const above = claimedAbove(state.root);
     if (above !== null) return overlapping(state, above);
-    const there = this.#inspect(state);
+    const there = inspectState(state);
     if (!there.ok) return there;
     return this.#attempt(state, async () => {
       const rows: Record<string, LeaseRow> = {};
@@ -75,13 +76,13 @@ export class LeaseStores implements LeasePort {
         if (!row.ok) return row;
         rows[store.id] = row.value;
       }
-      return ok(rows);
+      return ok(await this.#takeOver(state, rows));
     });
   }
 
   async read(state: StateContract): Promise<Evidence<LeaseRows>> {
     try {
-      const there = this.#inspect(state);
+      const there = inspectState(state);
       if (!there.ok) return unknown(there.refusal.reason);
       if (there.value.size === 0 && leaseCarriers(state).length > 0) return absent;
       return await this.#rows(state);
@@ -195,21 +196,6 @@ export class LeaseStores implements LeasePort {
     return seen(rows);
   }
 
-  /** The ids of the stores whose file is there; refused when one is unfit, or was there before and is not any more. */
-  #inspect(state: StateContract): Outcome<ReadonlySet<string>> {
-    const there = new Set<string>();
-    const claim = readClaimFile(state.root);
-    for (const store of leaseCarriers(state)) {
-      const inspected = inspectStore(state.root, store.path);
-      if (!inspected.ok) return inspected;
-      if (inspected.value === 'there') there.add(store.id);
-      else if (claim.kind === 'seen' && claim.value.stores.includes(store.id)) {
-        return refused(refusal('store-missing', `The store ${store.id} of ${state.stateId} is missing.`));
-      }
-    }
-    return ok(there);
-  }
-
   async #prepareStore(
     state: StateContract,
     store: StateStore,
@@ -238,6 +224,34 @@ export class LeaseStores implements LeasePort {
       if (connection?.row() === null) connection.createRow(state.stateId, next);
     });
     return ok({ stateId: state.stateId, nonce: null, ...pick(next) });
+  }
+
+  /**
+   * A program that begins, or ceases, to compare rows has its row elsewhere from now on. Who held the state there holds
+   * it here (I1), and the epoch goes on.
+   */
+  async #takeOver(state: StateContract, rows: LeaseRows): Promise<LeaseRows> {
+    const left = await this.#rowLeft(state);
+    if (left === null || !Object.values(rows).every((row) => row.epoch < left.epoch)) return rows;
+    const carriers = leaseCarriers(state);
+    await this.#locked(carriers, state, this.#clock.monotonicMs() + PATIENCE_MS, (connections) => {
+      for (const connection of connections) connection.update(left);
+    });
+    return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...row, ...pick(left) }]));
+  }
+
+  /** The newest row that the claim says lies where this state's rows do not. */
+  async #rowLeft(state: StateContract): Promise<LeaseRow | null> {
+    const claim = readClaimFile(state.root);
+    const former = claim.kind === 'seen' ? formerCarriers(state, claim.value.stores) : [];
+    const deadlineMs = this.#clock.monotonicMs() + PATIENCE_MS;
+    let newest: LeaseRow | null = null;
+    for (const store of former) {
+      const row = await this.#patiently(store, deadlineMs, () => this.#open(state, store).row());
+      if (row === null) throw new Error(`the lease row of ${store.id} is missing`);
+      if (newest === null || row.epoch > newest.epoch) newest = row;
+    }
+    return newest;
   }
 
   /**

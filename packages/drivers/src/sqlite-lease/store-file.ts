@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
@@ -34,27 +35,44 @@ export function inspectRoot(root: string): Outcome<Owner> {
   return ok({ uid: status.uid, gid: status.gid });
 }
 
+/** Looks at a store that is a directory of files: reached through no symbolic link below the root. */
+export function inspectDirectory(root: string, path: string): Outcome<'there' | 'missing'> {
+  const at = walk(root, path);
+  if (!at.ok) return at;
+  if (at.value === 'missing') return ok('missing');
+  return at.value.isDirectory() ? ok('there') : notPlain(join(root, path), 'it is no directory');
+}
+
 /**
  * Looks at a store's file before it is opened (section 6: it is the same database): one plain file with one link,
  * reached through no symbolic link below the root, shown by one mount only. Answers whether it is there.
  */
 export function inspectStore(root: string, path: string): Outcome<'there' | 'missing'> {
+  const at = walk(root, path);
+  if (!at.ok) return at;
+  if (at.value === 'missing') return ok('missing');
+  if (!at.value.isFile()) return notPlain(join(root, path), 'it is no plain file');
+  if (at.value.nlink !== 1) return notPlain(join(root, path), `it has ${at.value.nlink} links`);
+  const face = secondFace(realpathSync(join(root, path)), parseMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
+  if (face !== null) return refused(refusal('store-mounted', `The store ${join(root, path)}: ${face}.`));
+  return ok('there');
+}
+
+/** Follows a store's path down from the root, through no symbolic link. */
+function walk(root: string, path: string): Outcome<Stats | 'missing'> {
   const segments = path.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     return notPlain(join(root, path), 'its path leaves the state root');
   }
+  let found: Stats | 'missing' = 'missing';
   for (let depth = 1; depth <= segments.length; depth++) {
     const at = join(root, ...segments.slice(0, depth));
     const status = lstatSync(at, { throwIfNoEntry: false });
     if (status === undefined) return ok('missing');
     if (status.isSymbolicLink()) return notPlain(at, 'it is a symbolic link');
-    if (depth < segments.length) continue;
-    if (!status.isFile()) return notPlain(at, 'it is no plain file');
-    if (status.nlink !== 1) return notPlain(at, `it has ${status.nlink} links`);
+    found = status;
   }
-  const face = secondFace(realpathSync(join(root, path)), parseMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
-  if (face !== null) return refused(refusal('store-mounted', `The store ${join(root, path)}: ${face}.`));
-  return ok('there');
+  return ok(found);
 }
 
 const notPlain = (path: string, because: string): Outcome<never> =>

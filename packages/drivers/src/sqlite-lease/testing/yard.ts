@@ -57,9 +57,15 @@ export class Yard {
     return program;
   }
 
-  #spawn(file: string, args: readonly string[]): ChildProcess {
+  /** A daemon that moves the row to itself again and again; `wrapper` comes before its argv. */
+  racer(state: StateContract, name: string, turns: number, wrapper: readonly string[] = []): Racer {
+    return new Racer(this.#spawn('racer.ts', [JSON.stringify(state), name, String(turns)], wrapper));
+  }
+
+  #spawn(file: string, args: readonly string[], wrapper: readonly string[] = []): ChildProcess {
     const script = new URL(file, import.meta.url).pathname;
-    const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const words = [...wrapper, process.execPath, '--conditions=source', script, ...args];
+    const child = spawn(words[0] ?? '', words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#programs.push(child);
     return child;
   }
@@ -105,6 +111,30 @@ export class Program {
 export class Writer extends Program {
   grant(epoch: number): void {
     this.child.stdin?.write(`${epoch}\n`);
+  }
+}
+
+/** The answers of a racer, as they came. */
+export class Racer {
+  readonly child: ChildProcess;
+  readonly answers: { readonly kind: string; readonly epoch: number }[] = [];
+  readonly ended: Promise<unknown>;
+
+  constructor(child: ChildProcess) {
+    if (child.stdout === null) throw new Error('the racer has no stdout');
+    this.child = child;
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => this.answers.push(JSON.parse(line)));
+    this.ended = once(lines, 'close');
+  }
+
+  get epochs(): readonly number[] {
+    return this.answers.filter(({ kind }) => kind === 'swapped').map(({ epoch }) => epoch);
+  }
+
+  /** Resolves once it has moved the row so often. */
+  async moved(times: number): Promise<void> {
+    while (this.epochs.length < times) await once(this.child.stdout ?? this.child, 'data');
   }
 }
 

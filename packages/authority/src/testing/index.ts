@@ -1,0 +1,1 @@
+export { type LeaseHarness, leasePortContract } from './lease-port-contract.ts';
