@@ -44,7 +44,8 @@ function withoutDigest(tx: TransactionRecord, e: DeployEvidence): Decision {
 
 function candidateDigest(tx: TransactionRecord, e: DeployEvidence) {
   const { state } = tx;
-  const subject = 'subject' in state ? state.subject : null;
+  const passage = 'passage' in state ? state.passage : null;
+  const subject = 'subject' in state ? state.subject : (passage?.successor.subject ?? null);
   return subject === null ? undefined : e.incarnations[subject.incarnation]?.release.executableDigest;
 }
 

@@ -2,9 +2,11 @@ import type { Launch } from '../records/body.ts';
 import type { DeployState, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs, isPast } from './deadline.ts';
 import { attempt, type Decision, enter } from './decision.ts';
+import { publicationKey } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { decideLaunch, issueRecord } from './launch.ts';
+import { decideStop, stopsFirst } from './stopping.ts';
 
 /** `expected-published`: Expected stands beside the incumbent's and the observer said so (I4). */
 export function decideExpected(
@@ -51,6 +53,9 @@ export function decideLaunching(tx: TransactionRecord, e: DeployEvidence, state:
   const untilMs = deadlineMs(tx, state.phase, planOf(e, subject.plan));
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
   if (isPast(e, untilMs)) return failed(tooLate(e, state));
+  if (state.phase === 'activation-issued' && stopsFirst(e, planOf(e, subject.plan))) {
+    return decideStop(tx, e, { ...state, phase: 'activation-issued' }, { untilMs, failed });
+  }
   return decideLaunch(e, subject, launch, {
     untilMs,
     failed,
@@ -72,7 +77,13 @@ function advance(state: Launching, launch: Launch): Decision {
 
 function tooLate(e: DeployEvidence, state: Launching) {
   const { id } = state.launch;
-  const steps = ['prepare-lease', `mint ${id}`, `start ${id}`, `publish-activation ${id}`];
+  const steps = [
+    'prepare-lease',
+    `mint ${id}`,
+    `start ${id}`,
+    publicationKey(id, {}),
+    publicationKey(id, { gate: 'waiting' }),
+  ];
   if (state.phase !== 'activation-observed') return late(e, steps, 'The candidate was not seen to run in time.');
   const { word, presence } = slotOf(e, state.launch.id);
   const spoke = presence.kind === 'seen' || (word.kind === 'seen' && word.value.present !== null);

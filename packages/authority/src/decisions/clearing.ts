@@ -98,7 +98,12 @@ export function decideAborting(tx: TransactionRecord, e: DeployEvidence, state: 
     const { subject, launch } = state;
     if (subject === null) return done();
     if (launch === null) return retractUnlessShared(e, subject, incumbent, done);
-    if (!state.gone) return clearAway(e, { subject, launch }, () => persist({ ...state, gone: true }));
+    if (!state.gone) {
+      const graceMs = planOf(e, subject.plan).deadlines.stopMs;
+      // A program that nobody granted anything may be writing: nothing less than its whole end will do (I1).
+      const proven = state.why.code === 'ran-before-grant';
+      return endProcess(e, { launch, graceMs, proven }, () => persist({ ...state, gone: true }));
+    }
     return takeBack(e, { subject, launch, stays: incumbent }, done);
   });
 }

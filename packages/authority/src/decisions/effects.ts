@@ -33,10 +33,14 @@ export interface EffectShapes {
   plan: { asks: { ref: string | null }; answers: { plan: Plan; fetchMs: number } };
   materialize: { asks: { plan: Digest }; answers: { stage: Digest; fetchMs: number } };
   seal: { asks: { plan: Digest }; answers: { release: SealedRelease; stepsMs: number } };
+  /** `tookMs`: the copy, the program's own start and its probe; no time of ours. */
+  rehearse: { asks: { subject: Subject }; answers: { tookMs: number } };
   'publish-expected': { asks: { subject: Subject }; answers: 'acknowledged' };
   'prepare-lease': { asks: { plan: Digest }; answers: LeaseRows };
   mint: { asks: { subject: Subject; activation: string }; answers: Activation };
   start: { asks: { subject: Subject; document: Activation }; answers: WorkloadHandle };
+  /** What the process is now; `null` when exactly this one is gone. */
+  'observe-process': { asks: { handle: WorkloadHandle; release: Digest }; answers: ObservedRuntime | null };
   'publish-activation': { asks: { document: Activation; observed: ObservedRuntime }; answers: 'acknowledged' };
   'open-channel': { asks: { handle: WorkloadHandle }; answers: 'open' };
   'stage-route': { asks: { plan: Digest; members: readonly RouteMember[] }; answers: Staged };
@@ -47,6 +51,8 @@ export interface EffectShapes {
   'end-process': { asks: { activation: string; handle: WorkloadHandle | null; graceMs: number }; answers: StopAnswer };
   'hold-route': { asks: { route: string; termMs: number }; answers: 'held' };
   'release-route': { asks: { route: string }; answers: 'released' };
+  /** Requests that are open towards a member now; `null` when the proxy could not say. */
+  'in-flight': { asks: { route: string; incarnation: IncarnationKey }; answers: number | null };
   relinquish: {
     asks: { activation: string; requestId: string; epoch: number; termMs: number; withinMs: number };
     answers: RelinquishAnswer;
@@ -89,7 +95,7 @@ export interface Answered {
   readonly attempts: number;
 }
 
-const OVERTAKEN: ReadonlySet<EffectKind> = new Set(['plan', 'materialize', 'seal', 'open-channel']);
+const OVERTAKEN: ReadonlySet<EffectKind> = new Set(['plan', 'materialize', 'seal', 'rehearse', 'open-channel']);
 
 /** Decisions go on while it runs: work of minutes, or a program that does not listen yet. Each leaves no trace. */
 export const isLong = (kind: EffectKind): boolean => OVERTAKEN.has(kind);
@@ -100,6 +106,7 @@ export function effectKey(effect: Effect): string {
     case 'plan':
     case 'materialize':
     case 'seal':
+    case 'rehearse':
     case 'prepare-lease':
     case 'write-nonce':
     case 'release-route':
@@ -111,8 +118,10 @@ export function effectKey(effect: Effect): string {
     case 'mint':
       return `${effect.kind} ${effect.activation}`;
     case 'start':
-    case 'publish-activation':
       return `${effect.kind} ${effect.document.activation}`;
+    case 'publish-activation':
+      return publicationKey(effect.document.activation, effect.observed);
+    case 'observe-process':
     case 'open-channel':
       return `${effect.kind} ${effect.handle.activation}`;
     case 'stage-route':
@@ -131,6 +140,7 @@ export function effectKey(effect: Effect): string {
     case 'publish-route':
       return `${effect.kind} ${effect.staged.stage}`;
     case 'open-requests':
+    case 'in-flight':
     case 'withdraw-expected':
       return `${effect.kind} ${effect.incarnation}`;
     case 'confirm':
@@ -141,3 +151,7 @@ export function effectKey(effect: Effect): string {
       return `${effect.kind} ${effect.activation}`;
   }
 }
+
+/** A launcher at its gate and the program that it becomes are published one after the other. */
+export const publicationKey = (activation: string, observed: Pick<ObservedRuntime, 'gate'>): string =>
+  `publish-activation ${activation}${observed.gate === 'waiting' ? ' at its gate' : ''}`;

@@ -1,9 +1,11 @@
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
-import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
+import { act, attempt, type Decision, retryDelayMs, together, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
+import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { passageEndsFirst, speaksLease } from './manner.ts';
 import type { PassageFrame } from './passage-frame.ts';
+import { holdRoute, letFinish } from './route-hold.ts';
 
 /** Hold, relinquish, prove, swap: polite first, and certain in the end. One commit is fence and grant (I1). */
 export function decideFence(f: PassageFrame): Decision {
@@ -11,18 +13,33 @@ export function decideFence(f: PassageFrame): Decision {
   if (passage.move === null || plan.state === null) throw new Error('only a target with state is fenced');
   const { move } = passage;
   const holder = move.from.activation;
+  if (passageEndsFirst(f.e, passage)) return stopPredecessors(f, () => swap(f, move));
   if (holder === null) return swap(f, move);
   return holdRoute(f, () => relinquish(f, move, holder, () => prove(f, move, holder)));
 }
 
 /**
- * New requests wait in the router while the lease moves; a router that cannot hold costs 503s, not safety. The holder
- * is asked only then: until the router holds it would reject, one by one, what the router has to send again.
+ * Everything that may still run of this target is seen gone, each with its whole tree: what the passage displaces, what
+ * ended inside it, and whoever else the row names. Nothing to wait for where it ends at once (F15, F25).
  */
-function holdRoute({ e, plan }: PassageFrame, then: () => Decision): Decision {
-  if (plan.route === null) return then();
-  const effect = { kind: 'hold-route', route: plan.route.name, termMs: plan.route.holdMs } as const;
-  return tolerate(e, effect, { what: 'the router to hold new requests', attempts: 1 }, then);
+export function stopPredecessors(f: PassageFrame, then: () => Decision): Decision {
+  const { e, passage } = f;
+  const { predecessors, spent, move, successor } = passage;
+  const named = [...predecessors.map(({ document }) => document.activation), ...spent, move?.from.activation ?? null];
+  const ids = [...new Set(named)].filter((id) => id !== null && id !== successor.launch.id) as string[];
+  const gone = (): Decision =>
+    together(
+      ids.map((id) => (ended) => treeGone(f, id, ended)),
+      then,
+    );
+  const polite = predecessors.find(
+    ({ document, plan }) => document.activation === move?.from.activation && speaksLease(planOf(e, plan)),
+  );
+  return holdRoute(f, () =>
+    polite === undefined || move === null
+      ? letFinish(f, gone)
+      : relinquish(f, move, polite.document.activation, () => letFinish(f, gone)),
+  );
 }
 
 /** Without an answer in time the move is made all the same. */
@@ -44,18 +61,17 @@ function relinquish(f: PassageFrame, move: Move, holder: string, then: () => Dec
 }
 
 /**
- * The epoch alone fences only between two that both read the nonce back through their own connections, and only where
- * every store carries the row. One that is gone may have read it when it took the lease; an owner that was taken over
- * is gone by the operator's typed word. Everything else is fenced by its whole tree seen gone.
+ * The epoch alone fences only between two that both read the nonce back through their own connections. One that is
+ * gone may have read it when it took the lease; an owner that was taken over is gone by the operator's typed word.
+ * Everything else is fenced by its whole tree seen gone.
  */
 function prove(f: PassageFrame, move: Move, holder: string): Decision {
   const { e, passage, plan } = f;
   const body = passage.predecessors.find(({ document }) => document.activation === holder);
   const spent = passage.spent.includes(holder);
   const raise = (): Decision => swap(f, move);
-  const rowsOnly = plan.state?.stores.every(({ kind }) => kind === 'sqlite') === true;
-  if (rowsOnly && body === undefined && !spent && !e.holder.issued) return raise();
-  if (!rowsOnly || !passage.echoed.includes(passage.successor.launch.id)) return treeGone(f, holder, raise);
+  if (body === undefined && !spent && !e.holder.issued) return raise();
+  if (!passage.echoed.includes(passage.successor.launch.id)) return treeGone(f, holder, raise);
   const gone = spent || slotOf(e, holder).process.kind === 'absent';
   if (!gone) return passage.echoed.includes(holder) ? raise() : treeGone(f, holder, raise);
   if (!passage.echoed.includes(holder) && body?.echoed !== true) return treeGone(f, holder, raise);
@@ -72,7 +88,7 @@ function treeGone(f: PassageFrame, holder: string, then: () => Decision): Decisi
     kind: 'end-process',
     activation: holder,
     handle: handleOf(passage, holder),
-    graceMs: plan.deadlines.relinquishMs,
+    graceMs: plan.state === null ? plan.deadlines.stopMs : plan.deadlines.relinquishMs,
   };
   const what = `every process of ${holder} to be gone`;
   return attempt(e, effect, { what, untilMs, failed: () => again(e, effect, what, untilMs) }, (answer) =>

@@ -2,11 +2,14 @@ import type { Refusal } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
 import { act, attempt, type Decision, retryDelayMs, wait } from './decision.ts';
-import { answerTo, slotOf } from './evidence.ts';
+import type { EffectOf } from './effects.ts';
+import { answerTo, incarnationOf, slotOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
+import { exited } from './launch.ts';
 import { memberOf, routeNames } from './member.ts';
 import type { PassageFrame } from './passage-frame.ts';
 import { readRows } from './rows.ts';
+import { otherBinary } from './sealed.ts';
 
 /**
  * The row names the successor: grant, `active`, Ready, publish, observe, confirm. Nothing durable lies between them.
@@ -14,14 +17,57 @@ import { readRows } from './rows.ts';
 export function decideGranted(f: PassageFrame, epoch: number | null, died: (why: Refusal) => Decision): Decision {
   const { launch } = f.passage.successor;
   if (launch.step !== 'current') throw new Error('only a current launch is granted anything');
-  return push(f, launch, epoch, () => {
+  const running = (): Decision => throughGate(f, launch, died, active);
+  const active = (): Decision => {
     const judged = judgeWord(f.e, f.plan, launch.id, { granted: epoch });
     if (judged.kind === 'wrong') return died(judged.why);
     if (judged.kind !== 'active') {
       return { reached: 'write-lease-granted', ...waitFor(f, `${launch.id} to be active${under(epoch)}`) };
     }
     return ready(f, launch, epoch);
+  };
+  return push(f, launch, epoch, running);
+}
+
+/**
+ * The grant opened the gate: what has become of the launcher is observed again and held against the seal, and the
+ * activation is published again with it (I2, I4). The passage then keeps what was seen, so that this is done once.
+ */
+function throughGate(
+  f: PassageFrame,
+  launch: Running,
+  died: (why: Refusal) => Decision,
+  then: () => Decision,
+): Decision {
+  if (launch.observed.gate !== 'waiting') return then();
+  const { e, passage } = f;
+  const { subject } = passage.successor;
+  const effect = { kind: 'observe-process', handle: launch.handle, release: subject.release } as const;
+  const what = `${launch.id} to run behind its gate`;
+  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
+  const decision = attempt(e, effect, { what, ...patience }, (observed) => {
+    if (observed === null) return died(exited(launch.id));
+    if (observed.gate === 'waiting') return again(f, effect, what);
+    const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, observed);
+    if (other !== null) return died(other);
+    const publication = { kind: 'publish-activation', document: launch.document, observed } as const;
+    return attempt(e, publication, { what: 'the observer to take what runs now', ...patience }, () =>
+      f.keep({ ...passage, successor: { subject, launch: { ...launch, observed } } }),
+    );
   });
+  return { reached: 'write-lease-granted', ...decision };
+}
+
+/** The same question once more, after a moment. */
+function again(
+  f: PassageFrame,
+  effect: EffectOf<'observe-process'> | EffectOf<'observe-route'> | EffectOf<'confirm'>,
+  what: string,
+  remedy = 'idunn logs shows what it does; after the deadline Idunn returns',
+): Decision {
+  const last = answerTo(f.e, effect);
+  const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
+  return f.e.now.monotonicMs >= dueMs ? act(effect) : wait(what, remedy, { untilMs: f.untilMs, wakeAtMs: dueMs });
 }
 
 const under = (epoch: number | null): string => (epoch === null ? '' : ` under epoch ${epoch}`);
@@ -81,13 +127,12 @@ function observe(f: PassageFrame, launch: Running, epoch: number | null, route: 
     const served =
       incarnation === passage.successor.subject.incarnation && status !== null && status >= 200 && status < 300;
     if (served) return confirm(f, launch, epoch);
-    const last = answerTo<'observe-route'>(e, effect);
-    const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
-    if (e.now.monotonicMs >= dueMs) return act(effect);
-    return wait(`${what}: it answered ${status ?? 'nothing'} from ${incarnation ?? 'nobody'}`, 'idunn doctor', {
-      untilMs: f.untilMs,
-      wakeAtMs: dueMs,
-    });
+    return again(
+      f,
+      effect,
+      `${what}: it answered ${status ?? 'nothing'} from ${incarnation ?? 'nobody'}`,
+      'idunn doctor',
+    );
   });
   return { reached: 'route-observed', ...decision };
 }
@@ -106,13 +151,7 @@ function confirm(f: PassageFrame, launch: Running, epoch: number | null): Decisi
     const routed =
       plan.route === null || (seen.route !== null && routeNames({ kind: 'seen', value: seen.route }, launch.id));
     if (leased && routed) return f.confirmed(epoch, seen);
-    const last = answerTo<'confirm'>(e, effect);
-    const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
-    if (e.now.monotonicMs >= dueMs) return act(effect);
-    return wait(`${what}: ${leased ? 'the route' : 'the lease'} names another`, 'idunn inspect', {
-      untilMs: f.untilMs,
-      wakeAtMs: dueMs,
-    });
+    return again(f, effect, `${what}: ${leased ? 'the route' : 'the lease'} names another`, 'idunn inspect');
   });
   return { reached: 'route-observed', ...decision };
 }

@@ -3,7 +3,7 @@ import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import { phaseRow } from '../model/phase-table.ts';
 import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
-import type { Passage } from '../records/passage.ts';
+import type { Passage, Standing } from '../records/passage.ts';
 import type { ReadyProofRecord } from '../records/proof.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
@@ -12,6 +12,7 @@ import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
 import { issueRecord } from './launch.ts';
+import { passageStandsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import type { PassageFrame } from './passage-frame.ts';
 import { isSuperseded, supersede } from './supersede.ts';
@@ -50,11 +51,14 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
 function untilMs(tx: TransactionRecord, e: DeployEvidence, passage: Passage, granted: boolean): number | null {
   const plan = planFor(e, passage);
   const phase = deadlinePhase(e, granted);
-  const summedMs = deadlineMs(tx, phase, plan);
+  const spanMs = deadlineMs(tx, phase, plan);
+  // What cannot overlap has its whole launch in here.
+  const launchMs = passageStandsAlone(e, passage) ? plan.deadlines.startMs + plan.deadlines.warmingMs : 0;
+  const summedMs = spanMs === null ? null : spanMs + launchMs;
   const own = phaseRow(phase).deadline.at(-1);
   const enteredMs = e.marks.reached[phase];
   if (summedMs === null || own === undefined || enteredMs === undefined || passage.relaunches > 0) return summedMs;
-  return Math.min(summedMs, enteredMs + plan.deadlines[own]);
+  return Math.min(summedMs, enteredMs + plan.deadlines[own] + (granted ? 0 : launchMs));
 }
 
 function deadlinePhase(e: DeployEvidence, granted: boolean): Phase {
@@ -151,7 +155,7 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
   const where = whereabouts(e, passage);
   const row =
     where.at === 'granted' || passage.move === null ? (passage.move?.to ?? null) : 'row' in where ? where.row : null;
-  const from = row ?? passage.move?.to ?? null;
+  const from = leaseStaysPut(e, passage, incumbent) ? (row ?? passage.move?.to ?? null) : ownRow(incumbent);
   const epoch = from === null ? null : Math.max(from.epoch, e.target.highestEpoch) + 1;
   return {
     direction: 'back',
@@ -166,6 +170,15 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
     echoed: passage.echoed,
   };
 }
+
+/** Both sides keep their rows in one place; where they do not, the incumbent's is as the incumbent left it. */
+function leaseStaysPut(e: DeployEvidence, { successor }: Passage, incumbent: Body): boolean {
+  const [here, there] = [successor.subject.plan, incumbent.plan].map((digest) => planOf(e, digest).state?.lease);
+  return here === there;
+}
+
+const ownRow = ({ epoch, document }: Body): Standing | null =>
+  epoch === null ? null : { epoch, activation: document.activation };
 
 /** The records that the hot path left out, in one commit; they are durable before the fence clears. */
 function arrived(e: DeployEvidence, state: Handover, plan: Plan, epoch: number | null): Decision {

@@ -6,10 +6,11 @@ import { endProcess } from './clearing.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { act, attempt, type Decision, type Strand, together, tolerate, wait } from './decision.ts';
 import { effectKey } from './effects.ts';
-import { answerTo, type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
+import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { judgeWord } from './judge-word.ts';
-import { otherBinary } from './sealed.ts';
+import { isGated } from './manner.ts';
+import { otherThanLaunched } from './sealed.ts';
 
 /** How the caller makes a launch's progress durable, and what it does when the launch ends. */
 export interface LaunchFrame {
@@ -91,10 +92,19 @@ function start(
   }
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
   if (process.kind === 'unknown') return unseen('the process of the candidate', process.because, frame.untilMs, e);
-  const other = otherBinary(incarnationOf(e, subject.incarnation).release, found.value, process.value);
+  const seen = { handle: found.value, observed: process.value };
+  const other = isGated(planOf(e, subject.plan))
+    ? notAtItsGate(seen)
+    : otherThanLaunched(e, subject, seen, seen.observed);
   if (other !== null) return frame.failed(other);
-  return frame.advance({ ...launch, step: 'observed', handle: found.value, observed: process.value });
+  return frame.advance({ ...launch, step: 'observed', ...seen });
 }
+
+/** Of a gated start the launcher is seen first, and nothing else. */
+const notAtItsGate = ({ handle, observed }: Pick<Running, 'handle' | 'observed'>): Refusal | null =>
+  observed.gate === 'waiting'
+    ? null
+    : because('ran-before-grant', `${handle.activation} was found running; its launcher was never seen to wait.`);
 
 /** Nobody saw why it ended: what is left of it goes, and the same release is launched once more (I6). */
 function cutOff(e: DeployEvidence, launch: Launch, frame: LaunchFrame): Decision {
@@ -117,7 +127,7 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
   if (process.kind === 'seen') {
-    const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, process.value);
+    const other = otherThanLaunched(e, subject, launch, process.value);
     if (other !== null) return frame.failed(other);
   }
   const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null });

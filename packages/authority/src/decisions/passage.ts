@@ -9,11 +9,14 @@ import { type Decision, tolerate, wait } from './decision.ts';
 import { echoOf } from './echo.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
-import { decideFence } from './fence.ts';
+import { decideFence, stopPredecessors } from './fence.ts';
 import { decideGranted } from './granted.ts';
 import { decideLaunch, exited } from './launch.ts';
+import { passageEndsFirst, passageStandsAlone, speaksLease } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
+import { keepHolding } from './route-hold.ts';
 import { readRows } from './rows.ts';
+import { otherThanLaunched } from './sealed.ts';
 
 /** Once an intent exists, the lease row says where the transaction stands, never the recorded phase (I6). */
 export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {
@@ -65,14 +68,18 @@ const predecessorMayLive = ({ e, passage }: PassageFrame): boolean => {
   return first === undefined || slotOf(e, first.document.activation).process.kind !== 'absent';
 };
 
+/** One that may have been asked to end cannot be told to go on: the way back is the return (I6). */
+const mayHaveBeenEnded = ({ e, passage }: PassageFrame): boolean =>
+  passage.predecessors.length > 0 && passageEndsFirst(e, passage);
+
 const mayStepBack = (f: PassageFrame, where: Whereabouts): boolean =>
-  f.passage.direction === 'forward' && !isFenced(f, where) && predecessorMayLive(f);
+  f.passage.direction === 'forward' && !isFenced(f, where) && predecessorMayLive(f) && !mayHaveBeenEnded(f);
 
 /** A handover in either direction, step by step. The lease row is read first. */
 export function decidePassage(f: PassageFrame): Decision {
   const where = whereabouts(f.e, f.passage);
   const reached = furthest(where);
-  return { reached, ...step(f, where) };
+  return keepHolding(f, { reached, ...step(f, where) });
 }
 
 const furthest = (where: Whereabouts): Phase => (where.at === 'granted' ? 'write-lease-granted' : 'incumbent-fenced');
@@ -93,6 +100,10 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
   if (where.at === 'relaunched') return relaunching(f, where.row);
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return died(f, where, exited(launch.id));
+  if (where.at === 'before-move' && launch.step === 'current' && process.kind === 'seen') {
+    const other = otherThanLaunched(e, passage.successor.subject, launch, process.value);
+    if (other !== null) return died(f, where, other);
+  }
   return where.at === 'before-move' ? decideFence(f) : decideGranted(f, where.epoch, (why) => died(f, where, why));
 }
 
@@ -120,12 +131,20 @@ function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   return because('route-not-observed', `The route was not observed by the deadline of phase ${order}.`);
 }
 
+/**
+ * How often a candidate may end after its predecessor was ended for it: there is nobody who serves meanwhile, one exit
+ * may be bad luck, and the second is its way.
+ */
+const EXITS_BEFORE_RETURN = 2;
+
 /** Dead or lying between intent and admission: back if nothing moved, else launched anew until the deadline (I6). */
 function died(f: PassageFrame, where: Whereabouts, why: Refusal): Decision {
   if (mayStepBack(f, where)) return f.giveUp(why, false);
   if (why.code !== 'candidate-exited' && !f.persistent) return f.giveUp(why, true);
   const { launch } = f.passage.successor;
-  return endProcess(f.e, { launch, graceMs: f.plan.deadlines.stopMs, proven: false }, () =>
+  const endsFirst = passageEndsFirst(f.e, f.passage);
+  if (endsFirst && !f.persistent && f.passage.relaunches + 1 >= EXITS_BEFORE_RETURN) return f.giveUp(why, true);
+  return endProcess(f.e, { launch, graceMs: f.plan.deadlines.stopMs, proven: endsFirst }, () =>
     tolerate(f.e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go', attempts: 1 }, () =>
       relaunch(f),
     ),
@@ -157,7 +176,11 @@ function relaunch(f: PassageFrame): Decision {
   return f.keep(next, { issued: id });
 }
 
-function relaunching(f: PassageFrame, row: Standing | null): Decision {
+/** What cannot stand beside its predecessor is launched once that is gone; everything else at once. */
+const relaunching = (f: PassageFrame, row: Standing | null): Decision =>
+  passageStandsAlone(f.e, f.passage) ? stopPredecessors(f, () => launching(f, row)) : launching(f, row);
+
+function launching(f: PassageFrame, row: Standing | null): Decision {
   const { e, passage } = f;
   const { subject, launch } = passage.successor;
   return decideLaunch(e, subject, launch, {
@@ -169,9 +192,11 @@ function relaunching(f: PassageFrame, row: Standing | null): Decision {
       if (row === null) return f.keep({ ...passage, successor: { subject, launch: running } });
       const epoch = Math.max(row.epoch, e.target.highestEpoch) + 1;
       const move = { from: row, to: { epoch, activation: running.id } };
+      const successor = { subject, launch: running };
+      if (!speaksLease(f.plan)) return f.keep({ ...passage, successor, move }, { highestEpoch: epoch });
       return echoOf(e, subject.plan, running, passage.predecessors, f.untilMs, (heard) => {
         const echoed = heard ? [...passage.echoed, running.id].slice(-64) : passage.echoed;
-        return f.keep({ ...passage, successor: { subject, launch: running }, move, echoed }, { highestEpoch: epoch });
+        return f.keep({ ...passage, successor, move, echoed }, { highestEpoch: epoch });
       });
     },
   });

@@ -10,6 +10,7 @@ import { attempt, conclude, type Decision, enter, persist, wait } from './decisi
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
 import { readFreeze } from './freeze.ts';
+import { rehearse } from './rehearsing.ts';
 
 /** How long a deployment of what seems to be admitted waits for the observer's word before it deploys anew. */
 const UNCHANGED_WORD_MS = 5_000;
@@ -92,7 +93,10 @@ export function decideMaterialized(tx: TransactionRecord, e: DeployEvidence, sta
 export function decideSealed(tx: TransactionRecord, e: DeployEvidence, state: StateOf<'sealed'>): Decision {
   const plan = planOf(e, state.plan);
   const failed = (why: Refusal): Decision => giveUp(e, { subject: state.subject, launch: null }, why);
-  if (state.subject !== null) return publishing(tx, e, { plan, subject: state.subject });
+  if (state.subject !== null) {
+    const sealed = { plan, subject: state.subject };
+    return rehearse(tx, e, sealed, (foreignMs) => publishing(tx, e, { ...sealed, foreignMs }));
+  }
   const untilMs = deadlineMs(tx, 'sealed', plan);
   if (isPast(e, untilMs)) return failed(because('phase-deadline', 'The build was not sealed in time.'));
   const effect = { kind: 'seal', plan: state.plan } as const;
@@ -143,7 +147,11 @@ const subjectFrom = (sealed: SealedRelease, plan: Digest, incarnation: Subject['
 });
 
 /** A build needs no observer; everything that changes the graph does. */
-function publishing(tx: TransactionRecord, e: DeployEvidence, at: { plan: Plan; subject: Subject }): Decision {
+function publishing(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  at: { plan: Plan; subject: Subject; foreignMs: number },
+): Decision {
   if (e.observer.kind !== 'seen') {
     const why = e.observer.kind === 'unknown' ? e.observer.because : 'it is not admitted yet';
     return wait(`the observer: ${why}`, 'idunn status shows the observer; it is started by itself', {
@@ -153,7 +161,7 @@ function publishing(tx: TransactionRecord, e: DeployEvidence, at: { plan: Plan; 
   return readFreeze(tx, e, 'sealed', (admitted) =>
     enter(
       { phase: 'expected-published', subject: at.subject },
-      { entered: [{ phase: 'expected-published' }], ...admitted, clock: 'restart' },
+      { entered: [{ phase: 'expected-published' }], ...admitted, clock: 'restart', foreignMs: at.foreignMs },
     ),
   );
 }

@@ -8,6 +8,7 @@ import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } fr
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
 import { issueRecord } from './launch.ts';
+import { passageEndsFirst, standsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 
@@ -25,6 +26,13 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
     const { stuck, candidate } = state;
     const graceMs = plan.deadlines.stopMs;
     return clearAway(e, candidate, () => supersede(e, state, passage, where, stuck, graceMs));
+  }
+  if (!state.gone && (passageEndsFirst(e, passage) || standsAlone(planOf(e, state.candidate.subject.plan)))) {
+    // Whatever step its launch had come to, it ends before the incumbent is launched or granted anything (I1).
+    const { launch } = state.candidate;
+    return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: true }, () =>
+      persist({ ...state, gone: true }),
+    );
   }
   return decidePassage({
     tx,

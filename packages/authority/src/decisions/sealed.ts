@@ -2,7 +2,10 @@ import type { Refusal } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
 import type { SealedRelease } from '@idunn/release';
 import type { WorkloadHandle } from '../ports/workload-port.ts';
+import type { Running, Subject } from '../records/body.ts';
+import { type DeployEvidence, incarnationOf, planOf } from './evidence.ts';
 import { because } from './failing.ts';
+import { isGated } from './manner.ts';
 
 /** What runs is what was sealed and as it was launched, also when a program has replaced itself since (I2). */
 export function otherBinary(release: SealedRelease, handle: WorkloadHandle, seen: ObservedRuntime): Refusal | null {
@@ -16,4 +19,20 @@ export function otherBinary(release: SealedRelease, handle: WorkloadHandle, seen
     return because('executable-mismatch', `It runs with other words than it was launched with: ${seen.argv}.`);
   }
   return null;
+}
+
+/**
+ * What this launch may be seen to run before it is granted anything: the sealed program, or for a gated start its
+ * launcher alone. A program that runs though nobody opened its gate may be writing beside the incumbent (I1).
+ */
+export function otherThanLaunched(
+  e: DeployEvidence,
+  subject: Subject,
+  { handle, observed }: Pick<Running, 'handle' | 'observed'>,
+  seen: ObservedRuntime,
+): Refusal | null {
+  const awaitsGrant = isGated(planOf(e, subject.plan)) && observed.gate === 'waiting';
+  if (!awaitsGrant) return otherBinary(incarnationOf(e, subject.incarnation).release, handle, seen);
+  if (seen.gate === 'waiting') return null;
+  return because('ran-before-grant', `${handle.activation} passed its gate; nobody granted it anything.`);
 }

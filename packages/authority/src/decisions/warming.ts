@@ -1,25 +1,20 @@
 import type { Code } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
-import { type Body, bodyAlone, type Running } from '../records/body.ts';
+import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
-import { DRAINING_LIMIT } from '../records/target.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
-import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
 import { echo, writeNonce } from './echo.ts';
-import { type DeployEvidence, incarnationOf, planOf, slotOf } from './evidence.ts';
+import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
+import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
-import { readRows } from './rows.ts';
-import { otherBinary } from './sealed.ts';
-
-/** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
-export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
-  [e.target.stranded, e.target.admitted].filter((body) => body !== null).map(bodyAlone);
+import { otherThanLaunched } from './sealed.ts';
 
 interface Warming {
   readonly tx: TransactionRecord;
@@ -43,7 +38,7 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
-  const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, process.value);
+  const other = otherThanLaunched(e, subject, launch, process.value);
   if (other !== null) return failed(other);
   const judged = judgeWord(e, plan, launch.id, { granted: null });
   if (judged.kind === 'wrong') return failed(judged.why);
@@ -80,38 +75,13 @@ interface Lease {
 
 function prepareState(at: Warming): Decision {
   const { tx, e, plan, launch, failed } = at;
-  const claim = judgeClaim(tx, e, plan);
-  if (claim.kind === 'refused') return failed(claim.why);
-  if (claim.kind === 'unknown') return lookAgain(at, claim.because, 'claim-unreadable');
-  if (e.rows.kind !== 'seen') {
-    return lookAgain(
-      at,
-      e.rows.kind === 'unknown' ? `the lease rows cannot be read: ${e.rows.because}` : 'the lease rows',
-      'lease-row-unreadable',
-    );
-  }
-  const rows = readRows(e.rows.value, null);
-  if (rows.kind !== 'uniform') return failed(because('lease-row-unexpected', 'The stores name different holders.'));
-  const row = rows.standing;
-  if (row.activation === launch.id) {
-    return failed(because('wrote-before-lease', `The row names ${launch.id}, which nobody granted.`));
-  }
-  const stranger = strangerHolds(at, row, claim.takenOver);
-  if (stranger !== null) return stranger;
-  const epoch = Math.max(row.epoch, claim.highestEpoch, e.target.highestEpoch) + 1;
+  const lease = leaseAtHand(tx, e, plan, launch.id);
+  if (lease.kind === 'refused') return failed(lease.why);
+  if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease.incident);
+  const { row, epoch, takenOver } = lease;
   const named = incumbentsOf(e).find(({ document }) => document.activation === row.activation) ?? null;
   const holder = named === null || slotOf(e, named.document.activation).process.kind === 'absent' ? null : named;
-  return prepare(at, holder, () => intend(at, { row, epoch, takenOver: claim.takenOver, holder }));
-}
-
-/** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
-function strangerHolds(at: Warming, row: Standing, takenOver: boolean): Decision | null {
-  const { e } = at;
-  if (row.activation === null || takenOver) return null;
-  if (incumbentsOf(e).some(({ document }) => document.activation === row.activation)) return null;
-  if (e.holder.issued && e.holder.found.kind === 'absent') return null;
-  const who = e.holder.issued ? 'an earlier launch that is not seen gone' : 'an activation that nobody here issued';
-  return lookAgain(at, `the lease row, which names ${row.activation}, ${who}`, 'lease-row-unexpected');
+  return prepare(at, holder, () => intend(at, { row, epoch, takenOver, holder }));
 }
 
 /** What can be had before the freeze is read: the staged route, both lease connections, the nonce beside the rows. */
@@ -122,9 +92,13 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
   const strands: Strand[] = [
     (ended) => stageRoute(at, ended),
     (ended) => attempt(e, candidate, { what: 'the candidate’s lease connection', ...at }, ended),
-    (ended) => writeNonce(e, plan, incumbentsOf(e), { what: 'the nonce beside the lease rows', ...at }, ended),
   ];
-  if (holder !== null) {
+  if (speaksLease(at.plan)) {
+    strands.push((ended) =>
+      writeNonce(e, plan, incumbentsOf(e), { what: 'the nonce beside the lease rows', ...at }, ended),
+    );
+  }
+  if (holder !== null && speaksLease(planOf(e, holder.plan))) {
     const incumbent = { kind: 'open-channel', handle: holder.handle } as const;
     // Only the candidate's must stand.
     strands.push((ended) => tolerate(e, incumbent, { what: 'the incumbent’s lease connection', attempts: 3 }, ended));
@@ -137,9 +111,9 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
  * claim is written meanwhile.
  */
 function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly string[]) => Decision): Decision {
-  const { e, state, plan, launch } = at;
+  const { e, state, plan } = at;
   const echoed: string[] = [];
-  const asked = lease.holder === null ? [launch.id] : [launch.id, lease.holder.document.activation];
+  const asked = whoEchoes(at, lease);
   const strands = asked.map(
     (id): Strand =>
       (ended) =>
@@ -158,21 +132,29 @@ function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly strin
   return together(strands, () => then(echoed));
 }
 
+/** Nobody whose program keeps no row, and no one that keeps it in another place. */
+function whoEchoes({ e, plan, launch }: Warming, { holder }: Lease): readonly string[] {
+  if (!speaksLease(plan)) return [];
+  return holder !== null && speaksLease(planOf(e, holder.plan)) ? [launch.id, holder.document.activation] : [launch.id];
+}
+
 /** Freeze, claim, take and intent: one compare-and-swap, after which the lease row says where the handover stands. */
 function intend(at: Warming, lease: Lease | null): Decision {
   const { tx, e, state, plan, launch } = at;
-  if (e.target.draining.length >= DRAINING_LIMIT) {
-    return lookAgain(at, `${e.target.draining.length} earlier processes that are still leaving`);
+  const busy = untakeable(tx, e);
+  if (busy !== null) return lookAgain(at, busy);
+  const incumbents = incumbentsOf(e);
+  if (endsFirst(e, plan, incumbents)) {
+    const unprovable = unprovableEnd(e, [...incumbents, { plan: state.subject.plan, handle: launch.handle }]);
+    if (unprovable !== null) return at.failed(unprovable);
   }
-  if (e.target.takenBy !== null && e.target.takenBy !== tx.id)
-    return lookAgain(at, `${e.target.takenBy}, which owns the target`);
   const passage = (echoed: readonly string[]): Passage => ({
     direction: 'forward',
     requestId: e.fresh.request,
     successor: { subject: state.subject, launch },
     spent: [],
     relaunches: 0,
-    predecessors: incumbentsOf(e),
+    predecessors: incumbents,
     move: lease === null ? null : { from: lease.row, to: { epoch: lease.epoch, activation: launch.id } },
     origin: lease?.row ?? null,
     echoed,

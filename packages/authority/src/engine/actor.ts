@@ -202,7 +202,7 @@ export class TargetActor {
     const plan = planAtHand(lane, shelf.plans);
     const context = core.witness;
     const readings = await this.#readings(lane, target, plan);
-    const stop = await freezeAnd(context, lane.tx);
+    const stop = await freezeAnd(context, lane.tx, plan);
     return {
       ...readings,
       ...stop,
@@ -222,7 +222,7 @@ export class TargetActor {
    * What was read is taken again when something put it in doubt, and before the handover after a moment in any case.
    */
   async #readings(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
-    const { reads, each } = readingsOf(lane.tx);
+    const { reads, each } = readingsOf(lane.tx, plan);
     // Before there is a plan nothing is decided by what stands.
     if (reads.length === 0 || (lane.tx.state.phase === 'planned' && plan === null)) return NOTHING_READ;
     const atMs = this.#core.ports.clock.monotonicMs();

@@ -18,8 +18,8 @@ export interface EngineCore {
   fresh(): DeployEvidence['fresh'];
   emit(event: EngineEvent): void;
   fault(fault: unknown, target: string): void;
-  /** Ports that living activations of the fleet were promised. */
-  readonly takenPorts: () => readonly number[];
+  /** Ports that living activations of the fleet were promised, those of one target left out. */
+  readonly takenPorts: (except: string | null) => readonly number[];
   /** Runs an effect; builds and the collection of what nobody names keep out of each other's way (F4). */
   building<T>(kind: EffectKind, work: () => Promise<T>): Promise<T>;
   /** A transaction of the target left its queue. */

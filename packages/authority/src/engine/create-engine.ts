@@ -56,7 +56,7 @@ export function createEngine(
       for (const listener of listeners) listener(event);
     },
     fault: (fault, target) => options.onFault?.(fault, target),
-    takenPorts: () => [...actors.values()].flatMap(portsOf),
+    takenPorts: (except) => [...actors.values()].filter(({ target }) => target !== except).flatMap(portsOf),
     building: (kind, work) => (kind === 'materialize' || kind === 'seal' ? gate.build(work) : work()),
     concluded: (target) => {
       // The observer's admission is what its dependents wait for.

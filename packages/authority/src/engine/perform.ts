@@ -1,6 +1,7 @@
 import { type Evidence, type Json, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type Plan, type StateContract, startKindOf } from '@idunn/release';
 import type { AnswerTo, Effect, EffectKind, EffectOf } from '../decisions/effects.ts';
+import { standsAlone } from '../decisions/manner.ts';
 import type { ChannelPort } from '../ports/channel-port.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { LeasePort, LeaseRows } from '../ports/lease-port.ts';
@@ -17,7 +18,7 @@ export interface Performing {
   readonly target: string;
   readonly signal: AbortSignal;
   readonly progress: (note: { readonly step: string; readonly text: string }) => void;
-  readonly takenPorts: () => readonly number[];
+  readonly takenPorts: (except: string | null) => readonly number[];
 }
 
 /**
@@ -47,6 +48,8 @@ async function carryOut(context: Performing, effect: Effect): Promise<Outcome<un
       const { stepsMs, ...release } = sealed.value;
       return ok({ release, stepsMs });
     }
+    case 'rehearse':
+      return rehearse(context, effect);
     case 'stage-route': {
       const { route } = await planOf(context, effect);
       return route === null ? unfit(effect) : ports.route.stage(target, route, effect.members);
@@ -63,6 +66,10 @@ async function carryOut(context: Performing, effect: Effect): Promise<Outcome<un
         status: null,
         body: null,
       });
+    case 'in-flight': {
+      const open = await ports.route.open(effect.route, effect.incarnation);
+      return open.kind === 'absent' ? ok(0) : seenOr(open, null);
+    }
     case 'open-requests': {
       const { route, incarnation, withinMs } = effect;
       const open = await (ports.route.drain?.(route, incarnation, withinMs) ?? ports.route.open(route, incarnation));
@@ -79,6 +86,7 @@ async function carryOut(context: Performing, effect: Effect): Promise<Outcome<un
       return inform(context, effect);
     case 'mint':
     case 'start':
+    case 'observe-process':
     case 'end-process':
     case 'retire':
       return handle(context, effect);
@@ -124,7 +132,12 @@ async function inform(
 /** The workload driver's part. */
 async function handle(
   context: Performing,
-  effect: EffectOf<'mint'> | EffectOf<'start'> | EffectOf<'end-process'> | EffectOf<'retire'>,
+  effect:
+    | EffectOf<'mint'>
+    | EffectOf<'start'>
+    | EffectOf<'observe-process'>
+    | EffectOf<'end-process'>
+    | EffectOf<'retire'>,
 ): Promise<Outcome<unknown>> {
   const { ports, library, target } = context;
   const { workload } = ports;
@@ -143,7 +156,8 @@ async function handle(
         state: plan.state,
         health: plan.health,
         start: startKindOf(plan),
-        takenPorts: context.takenPorts(),
+        // Where one is stopped before the next starts, its port is free again.
+        takenPorts: context.takenPorts(standsAlone(plan) ? target : null),
       });
     }
     case 'start': {
@@ -162,6 +176,8 @@ async function handle(
       if (started.ok) workload.watch(started.value);
       return started;
     }
+    case 'observe-process':
+      return seenOr(await workload.observe(effect.handle, effect.release), null);
     case 'end-process': {
       const found = effect.handle === null ? await workload.find(target, effect.activation) : null;
       if (found?.kind === 'absent') return ok({ kind: 'gone', proof: 'tree-empty', forced: false });
@@ -175,6 +191,19 @@ async function handle(
       await workload.retire(target, effect.activation);
       return ok('retired');
   }
+}
+
+/** A private run on a copy of the state; all of its time is the program's. */
+async function rehearse(context: Performing, effect: EffectOf<'rehearse'>): Promise<Outcome<AnswerTo<'rehearse'>>> {
+  const { ports, target, signal } = context;
+  const { subject } = effect;
+  const { launch, state, health, rehearsal } = await planOf(context, subject);
+  if (state === null || rehearsal === null) return unfit(effect);
+  const begunMs = ports.clock.monotonicMs();
+  const { release } = subject;
+  const request = { requestId: `rehearsal of ${release}`, target, release, launch, state, health, rehearsal };
+  const passed = await ports.workload.rehearse(request, signal);
+  return passed.ok ? ok({ tookMs: ports.clock.monotonicMs() - begunMs }) : passed;
 }
 
 /** The lease connection's part. */

@@ -14,8 +14,10 @@ export function wantsMore(before: TransactionRecord, next: TransactionRecord): b
   if (before.state.phase === next.state.phase) return false;
   // Something went wrong.
   if (next.state.phase === 'aborting' || next.state.phase === 'returning') return true;
-  const { reads } = readingsOf(before);
-  return readingsOf(next).reads.some((reading) => !reads.includes(reading));
+  // Where the incumbent is stopped first, the intent rests on what is read here.
+  if (next.state.phase === 'activation-issued') return true;
+  const { reads } = readingsOf(before, null);
+  return readingsOf(next, null).reads.some((reading) => !reads.includes(reading));
 }
 
 /** The plan of the state, or in `planned` the one that was just compiled. */
@@ -45,6 +47,8 @@ const QUIET: ReadonlySet<Effect['kind']> = new Set([
   'write-claim',
   'confirm',
   'publish-activation',
+  'observe-process',
+  'in-flight',
 ]);
 
 /** Whether what was read before may no longer hold. An uncertain answer always means that (F8). */

@@ -2,6 +2,7 @@ import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel
 import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
+import { standsAlone } from '../decisions/manner.ts';
 import { phaseRow, type Reading } from '../model/phase-table.ts';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
@@ -41,13 +42,17 @@ export const NOTHING_READ: Readings = {
 };
 
 /** Which readings the state at hand wants, and whether they are taken each time. */
-export function readingsOf(tx: TransactionRecord): { readonly reads: readonly Reading[]; readonly each: boolean } {
+export function readingsOf(
+  tx: TransactionRecord,
+  plan: Plan | null,
+): { readonly reads: readonly Reading[]; readonly each: boolean } {
   const { phase } = tx.state;
   if (phase === 'returning') return { reads: phaseRow('incumbent-fenced').reads, each: false };
   if (phase === 'queued') return { reads: [], each: true };
   if (phase === 'aborting') return { reads: ['predecessor'], each: true };
   const row = phaseRow(phase);
-  return { reads: row.reads, each: row.read === 'always' };
+  const stops = plan !== null && standsAlone(plan);
+  return { reads: stops ? [...row.reads, ...row.readsToStop] : row.reads, each: row.read === 'always' };
 }
 
 /** Reads the processes, rows, claim and route that a state wants. What is not read stays unknown (I10). */
@@ -139,8 +144,9 @@ export function words(
 export async function freezeAnd(
   context: WitnessContext,
   tx: TransactionRecord,
+  plan: Plan | null,
 ): Promise<Pick<DeployEvidence, 'freeze' | 'observer'>> {
-  const { reads } = readingsOf(tx);
+  const { reads } = readingsOf(tx, plan);
   return {
     freeze: reads.includes('freeze') ? await context.ports.freeze.read(tx.target) : notRead,
     observer: reads.includes('observer') ? await observerUp(context, tx.target) : notRead,

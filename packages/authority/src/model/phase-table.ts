@@ -10,6 +10,8 @@ export interface PhaseRow {
   /** Frozen in the plan; several add up from the handover intent on. Empty: nothing outside is waited for. */
   readonly deadline: readonly (keyof PhaseDeadlines)[];
   readonly reads: readonly Reading[];
+  /** What is read besides where the incumbent is stopped first, and the handover's intent is on leaving this phase. */
+  readonly readsToStop: readonly Reading[];
   /** Inside the handover the processes, rows and route are read when something put them in doubt, not each time. */
   readonly read: 'always' | 'in-doubt';
   /** `on-entry`: a record of its own; `by-intent`: covered by the handover intent and recorded afterwards. */
@@ -26,6 +28,7 @@ type Draft = Partial<Omit<PhaseRow, 'phase' | 'order'>>;
 const beforeFence: Omit<PhaseRow, 'phase' | 'order'> = {
   deadline: [],
   reads: [],
+  readsToStop: [],
   read: 'always',
   durable: 'on-entry',
   cancellable: true,
@@ -45,7 +48,7 @@ const drafts: Readonly<Record<Phase, Draft>> = {
   materialized: { deadline: ['materializeMs'] },
   sealed: { deadline: ['sealMs'], reads: ['freeze', 'observer'], freezeRead: true },
   'expected-published': { deadline: ['startMs'] },
-  'activation-issued': { deadline: ['startMs'] },
+  'activation-issued': { deadline: ['startMs'], readsToStop: ['freeze', 'claim', 'rows', 'route', 'predecessor'] },
   'candidate-started': { deadline: ['startMs'], reads: ['successor'] },
   'activation-observed': { deadline: ['warmingMs'], reads: ['successor'] },
   warming: {

@@ -94,6 +94,12 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'ran-before-grant': {
+    reason: 'The program ran before it was granted the lease.',
+    remedy: 'Nothing outside Idunn may start it or open its gate: end what does, then run idunn up again.',
+    blame: 'system',
+    retry: 'final',
+  },
   'incarnation-mismatch': {
     reason: 'The process presents another incarnation than the one that was deployed.',
     remedy: 'Let the program present the incarnation of its launch document, and run idunn up again.',

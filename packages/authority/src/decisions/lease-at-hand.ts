@@ -1,0 +1,70 @@
+import type { Code, Refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import { type Body, bodyAlone } from '../records/body.ts';
+import type { Standing } from '../records/passage.ts';
+import { DRAINING_LIMIT } from '../records/target.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { judgeClaim } from './claim.ts';
+import type { DeployEvidence } from './evidence.ts';
+import { because } from './failing.ts';
+import { endIsProvable } from './manner.ts';
+import { readRows } from './rows.ts';
+
+/** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
+export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
+  [e.target.stranded, e.target.admitted].filter((body) => body !== null).map(bodyAlone);
+
+export type LeaseAtHand =
+  | { readonly kind: 'free'; readonly row: Standing; readonly epoch: number; readonly takenOver: boolean }
+  | { readonly kind: 'refused'; readonly why: Refusal }
+  | { readonly kind: 'held-up'; readonly what: string; readonly incident: Code };
+
+/** Claim and rows before an intent: whose the state is, whom the row names, and the epoch that comes next (I1, I5). */
+export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan, candidate: string): LeaseAtHand {
+  const claim = judgeClaim(tx, e, plan);
+  if (claim.kind === 'refused') return claim;
+  if (claim.kind === 'unknown') return { kind: 'held-up', what: claim.because, incident: 'claim-unreadable' };
+  if (e.rows.kind !== 'seen') {
+    const what = e.rows.kind === 'unknown' ? `the lease rows cannot be read: ${e.rows.because}` : 'the lease rows';
+    return { kind: 'held-up', what, incident: 'lease-row-unreadable' };
+  }
+  const rows = readRows(e.rows.value, null);
+  if (rows.kind !== 'uniform') {
+    return { kind: 'refused', why: because('lease-row-unexpected', 'The stores name different holders.') };
+  }
+  const row = rows.standing;
+  if (row.activation === candidate) {
+    return {
+      kind: 'refused',
+      why: because('wrote-before-lease', `The row names ${candidate}, which nobody granted.`),
+    };
+  }
+  const stranger = strangerHolds(e, row, claim.takenOver);
+  if (stranger !== null) return { kind: 'held-up', what: stranger, incident: 'lease-row-unexpected' };
+  const epoch = Math.max(row.epoch, claim.highestEpoch, e.target.highestEpoch) + 1;
+  return { kind: 'free', row, epoch, takenOver: claim.takenOver };
+}
+
+/** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
+function strangerHolds(e: DeployEvidence, row: Standing, takenOver: boolean): string | null {
+  if (row.activation === null || takenOver) return null;
+  if (incumbentsOf(e).some(({ document }) => document.activation === row.activation)) return null;
+  if (e.holder.issued && e.holder.found.kind === 'absent') return null;
+  const who = e.holder.issued ? 'an earlier launch that is not seen gone' : 'an activation that nobody here issued';
+  return `the lease row, which names ${row.activation}, ${who}`;
+}
+
+/** What keeps the target from being taken just now; `null` when nothing does. */
+export function untakeable(tx: TransactionRecord, e: DeployEvidence): string | null {
+  const { draining, takenBy } = e.target;
+  if (draining.length >= DRAINING_LIMIT) return `${draining.length} earlier processes that are still leaving`;
+  return takenBy !== null && takenBy !== tx.id ? `${takenBy}, which owns the target` : null;
+}
+
+/** Asked before anything is touched: an end that nobody could ever prove would leave the target without either (I7). */
+export function unprovableEnd(e: DeployEvidence, bodies: readonly Pick<Body, 'plan' | 'handle'>[]): Refusal | null {
+  const odd = bodies.find((body) => !endIsProvable(e, body));
+  if (odd === undefined) return null;
+  const { activation } = odd.handle;
+  return because('fence-not-proven', `${activation} has no control group, and nothing says that it never forks.`);
+}

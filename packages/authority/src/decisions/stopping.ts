@@ -1,0 +1,95 @@
+import type { Refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import type { Passage, Standing } from '../records/passage.ts';
+import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { LOOK_AGAIN_MS } from './deadline.ts';
+import { attempt, type Decision, enter, wait } from './decision.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
+import { readFreeze } from './freeze.ts';
+import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { standsAlone } from './manner.ts';
+
+/** There is somebody to stop first. A first deployment has nobody, and goes as any other. */
+export const stopsFirst = (e: DeployEvidence, plan: Plan): boolean => standsAlone(plan) && incumbentsOf(e).length > 0;
+
+interface Stopping {
+  readonly tx: TransactionRecord;
+  readonly e: DeployEvidence;
+  readonly state: StateOf<'activation-issued'>;
+  readonly plan: Plan;
+  readonly untilMs: number | null;
+  readonly failed: (why: Refusal) => Decision;
+}
+
+/**
+ * `activation-issued` of a target that cannot overlap: everything that can be asked or prepared while the incumbent
+ * serves, then freeze, take and intent in one compare-and-swap. The incumbent ends inside the passage, and the
+ * candidate is minted and launched once it was seen gone.
+ */
+export function decideStop(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  state: StateOf<'activation-issued'>,
+  more: Pick<Stopping, 'untilMs' | 'failed'>,
+): Decision {
+  const plan = planOf(e, state.subject.plan);
+  const at: Stopping = { tx, e, state, plan, ...more };
+  const unprovable = unprovableEnd(e, incumbentsOf(e));
+  if (unprovable !== null) return at.failed(unprovable);
+  const busy = untakeable(tx, e);
+  if (busy !== null) return lookAgain(at, busy);
+  if (plan.state === null) return intend(at, null);
+  // Rows of a store that joins the state exist before anything is read from them.
+  const prepared = { kind: 'prepare-lease', plan: state.subject.plan } as const;
+  return attempt(e, prepared, { what: 'the lease rows', ...at }, () => {
+    const lease = leaseAtHand(tx, e, plan, state.launch.id);
+    if (lease.kind === 'refused') return at.failed(lease.why);
+    if (lease.kind === 'held-up') return lookAgain(at, lease.what);
+    return intend(at, lease);
+  });
+}
+
+/** The move is intended once the candidate warms; until then the row stays as it stands. */
+function intend(
+  at: Stopping,
+  lease: { readonly row: Standing; readonly epoch: number; readonly takenOver: boolean } | null,
+): Decision {
+  const { tx, e, state, plan } = at;
+  const passage: Passage = {
+    direction: 'forward',
+    requestId: e.fresh.request,
+    successor: { subject: state.subject, launch: state.launch },
+    spent: [],
+    relaunches: 0,
+    predecessors: incumbentsOf(e),
+    move: lease === null ? null : { from: lease.row, to: lease.row },
+    origin: lease?.row ?? null,
+    echoed: [],
+  };
+  return readFreeze(tx, e, 'activation-issued', (read) => {
+    const note = plan.state === null ? { note: 'not-applicable' } : {};
+    const intent = (): Decision =>
+      enter(
+        { phase: 'incumbent-fenced', passage, stuck: null },
+        {
+          entered: [{ phase: 'incumbent-fenced', ...note }],
+          ...read,
+          clock: 'restart',
+          target: { takenBy: tx.id, highestEpoch: lease?.epoch ?? e.target.highestEpoch },
+          ...(lease?.takenOver === true ? { extra: [{ kind: 'takeover' as const, id: tx.target, value: null }] } : {}),
+        },
+      );
+    if (lease === null || plan.state === null) return intent();
+    const { fleet, target, state: contract } = plan;
+    const { stateId } = contract;
+    const claim = { schema: 'idunn.owner-claim/v1', fleet, target, stateId, highestEpoch: lease.epoch } as const;
+    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
+    return attempt(e, effect, { what: 'the owner claim beside the state', ...at }, intent);
+  });
+}
+
+const lookAgain = ({ e, untilMs }: Stopping, what: string): Decision =>
+  wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
+    untilMs,
+    wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+  });
