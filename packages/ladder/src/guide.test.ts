@@ -12,7 +12,7 @@ const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
 test('the program of the guide compiles and runs', async () => {
   const guide = readFileSync(join(repository, 'docs/ladder.md'), 'utf8');
-  const program = /```ts\n([^]*?)```/.exec(guide)?.[1] ?? '';
+  const program = /## Building on it[^]*?```ts\n([^]*?)```/.exec(guide)?.[1] ?? '';
   const root = mkdtempSync(join(tmpdir(), 'idunn-guide-'));
   let made = root;
   try {
