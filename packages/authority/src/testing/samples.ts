@@ -37,6 +37,7 @@ export function planOf(name: string, schema = 'events-v1'): Plan {
       recipeBlob: hex(`recipe ${name}`, 40),
       recipeDigest: digest(`recipe ${name}`),
       gitlinks: [],
+      lfsPointers: 'refuse',
       minimumRevision: hex('first', 40),
     },
     bindingDigest: digest('binding'),

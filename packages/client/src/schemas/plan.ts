@@ -60,7 +60,18 @@ export const plan = z.object({
     recipePath: z.string(),
     recipeBlob: z.string(),
     recipeDigest: digest,
-    gitlinks: z.array(z.object({ path: z.string(), commit: z.string() })),
+    /** Submodules, a submodule before those inside it. */
+    gitlinks: z.array(
+      z.object({
+        path: z.string(),
+        origin: z.string(),
+        ref: z.string(),
+        objectFormat: z.enum(['sha1', 'sha256']),
+        commit: z.string(),
+        tree: z.string(),
+      }),
+    ),
+    lfsPointers: z.enum(['refuse', 'keep']),
     minimumRevision: z.string(),
   }),
   bindingDigest: digest,

@@ -19,6 +19,13 @@ export class BatchReader {
   }
 
   async line(): Promise<string> {
+    const line = await this.lineOrEnd();
+    if (line === null) throw new EndedEarly();
+    return line;
+  }
+
+  /** `null` when the answers are over. */
+  async lineOrEnd(): Promise<string | null> {
     for (;;) {
       const end = this.#rest.indexOf(0x0a);
       if (end !== -1) {
@@ -26,7 +33,10 @@ export class BatchReader {
         this.#rest = this.#rest.subarray(end + 1);
         return line;
       }
-      this.#rest = Buffer.concat([this.#rest, await this.#next()]);
+      const { done, value } = await this.#chunks.next();
+      if (done === true && this.#rest.length === 0) return null;
+      if (done === true) throw new EndedEarly();
+      this.#rest = Buffer.concat([this.#rest, value]);
     }
   }
 

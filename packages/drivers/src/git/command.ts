@@ -7,7 +7,13 @@ const CONFIGURATION = [
   'core.attributesFile=/dev/null',
   'core.fsmonitor=false',
   'credential.helper=',
+  'core.sshCommand=/bin/false',
   'fetch.recurseSubmodules=false',
+  // What is derived from commits, and could say something else than they do, is not asked.
+  'core.commitGraph=false',
+  'fetch.writeCommitGraph=false',
+  // A larger file goes through in pieces, and is never held whole.
+  'core.bigFileThreshold=8m',
   'gc.auto=0',
   'maintenance.auto=false',
   'http.followRedirects=false',
@@ -52,5 +58,7 @@ export const GIT_ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ASKPASS: '/bin/false',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
+  // Neither a graft nor a replacement may stand for what a commit says of its parents.
+  GIT_GRAFT_FILE: '/nonexistent/grafts',
   GIT_PROTOCOL_FROM_USER: '0',
 };

@@ -1,9 +1,7 @@
-import { type Outcome, refusal, refused } from '@idunn/kernel';
+import { type ObjectFormat, objectId } from '@idunn/release';
 import { type BatchHeader, BatchReader, parseHeader } from './batch.ts';
+import { Feed } from './feed.ts';
 import type { Git } from './process.ts';
-import { type Listing, parseTree } from './tree.ts';
-
-const LISTING_LIMIT_BYTES = 64 * 1_048_576;
 
 export interface Repository {
   readonly git: Git;
@@ -13,47 +11,81 @@ export interface Repository {
 
 /** A recipe larger than this is not read. */
 export const RECIPE_LIMIT_BYTES = 262_144;
+/** A commit whose words are longer than this is not read. */
+const COMMIT_LIMIT_BYTES = 1_048_576;
+
+export const formatOf = (id: string): ObjectFormat => (id.length === 64 ? 'sha256' : 'sha1');
 
 /** The objects that a plan rests on, each peeled to its kind and seen to exist; `null` for what is missing. */
 export interface CommitObjects {
-  readonly tip: BatchHeader | null;
-  readonly commit: BatchHeader | null;
-  readonly tree: BatchHeader | null;
-  readonly minimum: BatchHeader | null;
+  /** The commit that the ref named at one moment; everything else was asked for by object id. */
+  readonly tip: string | null;
+  /** `tree` is `null` when the commit's bytes are not those of a proper commit with this id. */
+  readonly commit: { readonly id: string; readonly tree: string | null } | null;
+  readonly minimum: string | null;
   /** `content` is `null` when it is too large to be one. */
-  readonly recipe: (BatchHeader & { readonly content: Buffer | null }) | null;
+  readonly recipe: { readonly id: string; readonly content: Buffer | null } | null;
 }
 
-/** `tip` and `wanted` are full ids or refs. One process of git answers all of it, so all of it is of one moment. */
+/** `head` is the cache's ref, `commit` a full id or `null` for the ref's own; what is `null` is not asked. */
 export async function inspectCommit(
   { git, directory, signal }: Repository,
   asked: {
-    readonly tip: string;
-    readonly wanted: string;
-    readonly minimumRevision: string;
-    readonly recipePath: string;
+    readonly head: string;
+    readonly commit: string | null;
+    readonly minimumRevision: string | null;
+    readonly recipePath: string | null;
   },
 ): Promise<CommitObjects> {
-  const { tip, wanted, minimumRevision, recipePath } = asked;
-  // One line each; ids are hexadecimal and the path holds no control character, so no line can become two.
-  const names = [`${tip}^{commit}`, `${wanted}^{commit}`, `${wanted}^{tree}`, `${minimumRevision}^{commit}`];
-  const found: (BatchHeader | null)[] = [];
-  let recipe: CommitObjects['recipe'] = null;
-  const input = [...names, `${wanted}:${recipePath}`].map((name) => `${name}\n`);
-  await git.stream({ directory, words: ['cat-file', '--batch'], input, signal }, async (stdout) => {
+  const feed = new Feed();
+  let found: CommitObjects = { tip: null, commit: null, minimum: null, recipe: null };
+  await git.stream({ directory, words: ['cat-file', '--batch'], input: feed, signal }, async (stdout) => {
     const reader = new BatchReader(stdout);
-    for (const _ of names) {
-      const header = parseHeader(await reader.line());
-      // The content is followed by the end of its line.
-      if (header !== null) await reader.skip(header.bytes + 1);
-      found.push(header);
+    // One line each: ids are hexadecimal and the path holds no control character, so no line can become two.
+    const ask = (name: string, limitBytes = COMMIT_LIMIT_BYTES): Promise<Answer | null> => {
+      feed.add(name);
+      return answerOf(reader, limitBytes);
+    };
+    try {
+      const tip = await ask(`${asked.head}^{commit}`);
+      if (tip === null) return;
+      found = { ...found, tip: tip.id };
+      const commit = asked.commit === null || asked.commit === tip.id ? tip : await ask(`${asked.commit}^{commit}`);
+      if (commit === null) return;
+      const tree = treeOf(commit);
+      const minimum = asked.minimumRevision === null ? null : await ask(`${asked.minimumRevision}^{commit}`);
+      found = { ...found, commit: { id: commit.id, tree }, minimum: minimum?.id ?? null };
+      if (tree === null || asked.recipePath === null) return;
+      const recipe = await ask(`${tree}:${asked.recipePath}`, RECIPE_LIMIT_BYTES);
+      if (recipe?.type === 'blob') found = { ...found, recipe };
+    } finally {
+      feed.end();
     }
-    const header = parseHeader(await reader.line());
-    if (header?.type !== 'blob') return;
-    recipe = { ...header, content: header.bytes > RECIPE_LIMIT_BYTES ? null : await reader.whole(header.bytes) };
   });
-  const [head = null, commit = null, tree = null, minimum = null] = found;
-  return { tip: head, commit, tree, minimum, recipe };
+  return found;
+}
+
+interface Answer extends BatchHeader {
+  /** `null` when it is over the limit. */
+  readonly content: Buffer | null;
+}
+
+async function answerOf(reader: BatchReader, limitBytes: number): Promise<Answer | null> {
+  const header = parseHeader(await reader.line());
+  if (header === null) return null;
+  const content = header.bytes > limitBytes ? null : await reader.whole(header.bytes);
+  // The content is followed by the end of its line.
+  await reader.skip(content === null ? header.bytes + 1 : 1);
+  return { ...header, content };
+}
+
+const COMMIT = /^tree ([0-9a-f]+)\n(?:parent [0-9a-f]+\n)*author [^\n]+\ncommitter [^\n]+\n/;
+
+/** The tree that a commit's own bytes name, when they are what its id says and a commit that git would write. */
+function treeOf({ id, content }: Answer): string | null {
+  if (content === null || objectId(formatOf(id), 'commit', content).toString('hex') !== id) return null;
+  const tree = COMMIT.exec(content.toString('latin1'))?.[1];
+  return tree?.length === id.length ? tree : null;
 }
 
 /**
@@ -68,14 +100,4 @@ export async function isAncestor(
   if (older === newer) return true;
   const words = ['merge-base', '--is-ancestor', older, newer];
   return (await git.run({ directory, words, signal }, 1_024)).exit === 0;
-}
-
-export async function listTree({ git, directory, signal }: Repository, tree: string): Promise<Outcome<Listing>> {
-  const words = ['ls-tree', '-r', '-l', '-z', '--full-tree', tree];
-  const { exit, stdout, stderr } = await git.run({ directory, words, signal }, LISTING_LIMIT_BYTES);
-  if (signal.aborted) return refused(refusal('work-aborted', `Reading the tree ${tree} was withdrawn.`));
-  if (exit === 0) return parseTree(stdout);
-  return refused(
-    refusal('source-unreachable', `The object cache does not hold the tree ${tree}.`, { detail: { stderr } }),
-  );
 }

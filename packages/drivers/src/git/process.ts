@@ -10,7 +10,7 @@ export interface GitCall {
   readonly transport?: 'https' | 'file';
   readonly words: readonly string[];
   /** Lines for standard input. */
-  readonly input?: Iterable<string>;
+  readonly input?: Iterable<string> | AsyncIterable<string>;
   readonly signal: AbortSignal;
 }
 

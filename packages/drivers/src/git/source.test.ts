@@ -3,57 +3,14 @@ import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Outcome, systemClock } from '@idunn/kernel';
-import { type ResolvedSource, type SourceRequest, stagePaths } from '@idunn/release';
+import { systemClock } from '@idunn/kernel';
 import { createGitSource } from './source.ts';
+import { bench, codeOf, never, RECIPE, STAGE, valueOf } from './testing/bench.ts';
 import { certificates, httpsOrigin } from './testing/https-origin.ts';
-import { Repository, temporary } from './testing/repository.ts';
 
-const RECIPE = 'deployment/idunn/recipe.toml';
 const clock = systemClock();
-const STAGE = `app-${'0'.repeat(64)}`;
-
-async function bench(context: TestContext, objectFormat: 'sha1' | 'sha256' = 'sha1') {
-  const root = await temporary(context);
-  const repository = await Repository.create(join(root, 'origin'), objectFormat);
-  await repository.write(RECIPE, 'target = "app"\n');
-  await repository.write('src/main.js', 'console.log(1)\r\nwith\tboth\n');
-  const first = await repository.commit('first');
-  const [cache, stages] = [join(root, 'cache'), join(root, 'stages')];
-  const paths = stagePaths(stages, STAGE);
-  const source = createGitSource({ git: '/usr/bin/git', cache, stages, clock });
-  const request = (more: Partial<SourceRequest> = {}): SourceRequest => ({
-    target: 'app',
-    origin: repository.path,
-    ref: 'refs/heads/main',
-    selection: 'ref-head',
-    commit: null,
-    minimumRevision: first,
-    recipePath: RECIPE,
-    ...more,
-  });
-  const resolve = (more?: Partial<SourceRequest>) => source.resolve(request(more), never());
-  const stage = async (resolved: ResolvedSource, signal = never()) => {
-    await rm(paths.root, { recursive: true, force: true });
-    await mkdir(paths.tree, { recursive: true });
-    return source.stage('app', resolved.facts, STAGE, signal);
-  };
-  return { root, repository, first, cache, paths, source, request, resolve, stage };
-}
-
-const never = (): AbortSignal => new AbortController().signal;
-
-function valueOf<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome.refusal)}`);
-  return outcome.value;
-}
-
-function codeOf(outcome: Outcome<unknown>): string {
-  assert.ok(!outcome.ok, 'it was not refused');
-  return outcome.refusal.code;
-}
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
   test(`I2: every fact is proven and the exact tree is staged (${objectFormat})`, async (context) => {
@@ -77,6 +34,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
       recipeBlob: await repository.git('rev-parse', `HEAD:${RECIPE}`),
       recipeDigest: resolved.facts.recipeDigest,
       gitlinks: [],
+      lfsPointers: 'refuse',
       minimumRevision: first,
     });
     assert.equal(Buffer.from(resolved.recipe, 'base64').toString(), 'target = "app"\n');
@@ -150,7 +108,7 @@ test('an annotated tag is peeled to its commit', async (context) => {
 });
 
 test('what is missing is named: origin, ref, recipe, git itself', async (context) => {
-  const { root, resolve, repository } = await bench(context);
+  const { root, resolve, request, repository } = await bench(context);
   const origin = join(root, 'nowhere');
   const gone = await resolve({ origin });
   assert.equal(codeOf(gone), 'source-unreachable');
@@ -162,11 +120,7 @@ test('what is missing is named: origin, ref, recipe, git itself', async (context
   await repository.commit('big');
   assert.equal(codeOf(await resolve({ recipePath: 'big.toml' })), 'recipe-too-large');
   const source = createGitSource({ git: join(root, 'no-git'), cache: join(root, 'c'), stages: join(root, 's'), clock });
-  const request = { target: 'app', ref: 'refs/heads/main', selection: 'ref-head', commit: null } as const;
-  const without = await source.resolve(
-    { ...request, origin, minimumRevision: 'f'.repeat(40), recipePath: RECIPE },
-    never(),
-  );
+  const without = await source.resolve(request({ origin, minimumRevision: 'f'.repeat(40) }), never());
   assert.match(JSON.stringify(without), /source-unreachable.*ENOENT/);
 });
 
@@ -180,46 +134,6 @@ test('no transport but https and a local directory is ever used', async (context
   ]) {
     assert.match(JSON.stringify(await resolve({ origin })), /transport '\w+' not allowed/, origin);
   }
-});
-
-test('submodules are refused by name', async (context) => {
-  const { repository, resolve } = await bench(context);
-  await repository.git('update-index', '--add', '--cacheinfo', `160000,${'a'.repeat(40)},vendor/lib`);
-  await repository.git('commit', '--quiet', '--message', 'submodule');
-  const outcome = await resolve();
-  assert.equal(codeOf(outcome), 'submodules-unsupported');
-  assert.match(JSON.stringify(outcome), /vendor\/lib/);
-});
-
-for (const [path, target] of [
-  ['absolute', '/etc/passwd'],
-  ['parent', '../outside'],
-  ['src/deep', '../../outside'],
-] as const) {
-  test(`I11: the link ${path} -> ${target} is refused, nothing is written through it`, async (context) => {
-    const { repository, resolve, stage, paths } = await bench(context);
-    await repository.link(path, target);
-    await repository.commit('link');
-    assert.equal(codeOf(await stage(valueOf(await resolve()))), 'source-link-leaves-tree');
-    await assert.rejects(readlink(join(paths.tree, path)), { code: 'ENOENT' });
-  });
-}
-
-test('I11: a link that leaves the tree only through another link is refused', async (context) => {
-  const { repository, resolve, stage } = await bench(context);
-  await repository.link('p/q/up', '../..');
-  await repository.link('p/q/escape', 'up/../outside');
-  await repository.commit('links');
-  assert.equal(codeOf(await stage(valueOf(await resolve()))), 'source-link-leaves-tree');
-});
-
-test('a tree that names git data is refused before anything is staged', async (context) => {
-  const { repository, resolve } = await bench(context);
-  const blob = await repository.git('hash-object', '-w', RECIPE);
-  const tree = await hashTree(repository, `100644 blob ${blob}\t.GIT\n`);
-  const commit = await repository.git('commit-tree', tree, '-p', 'HEAD', '-m', 'hostile');
-  await repository.git('update-ref', 'refs/heads/main', commit);
-  assert.equal(codeOf(await resolve({ recipePath: '.GIT' })), 'source-path-unsafe');
 });
 
 test('neither the repository nor the user can make git run a program', async (context) => {
@@ -277,17 +191,6 @@ test('an abort ends git and is answered as withdrawn', async (context) => {
   assert.equal(said, 'started\n');
   assert.equal(codeOf(await answer), 'work-aborted');
 });
-
-async function hashTree(repository: Repository, listing: string): Promise<string> {
-  const child = execFile('/usr/bin/git', ['-C', repository.path, 'mktree']);
-  child.stdin?.end(listing);
-  let output = '';
-  child.stdout?.on('data', (chunk: string) => {
-    output += chunk;
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  return output.trim();
-}
 
 test('an https origin: certificates are checked, redirects not followed, the tree is the same', async (context) => {
   const { root, repository, first, request, stage, resolve } = await bench(context);

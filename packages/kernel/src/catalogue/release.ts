@@ -158,9 +158,52 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
-  'submodules-unsupported': {
-    reason: 'The selected tree holds submodules, which are not copied to the stage.',
-    remedy: 'Vendor the submodule, or bring its content in as an external_input.',
+  'submodule-not-admitted': {
+    reason: 'The selected tree holds a submodule for which the binding admits no origin.',
+    remedy: 'Add a [[source.submodule]] with path, origin and ref to the binding, or vendor the submodule.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-shallow': {
+    reason: 'The source repository is shallow, so that the ancestry of its commits cannot be proven.',
+    remedy: 'Run git fetch --unshallow in the origin, or name a whole repository as the origin.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'source-origin-foreign': {
+    reason: 'A local origin belongs to a user whose configuration the reader does not obey.',
+    remedy: 'Name the owner in source.origin_owners of fleet.toml, or give the repository to the reading user.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-commit-malformed': {
+    reason: 'The selected commit is not one that git itself would write.',
+    remedy: 'Run git fsck in the origin, commit the tree again, and deploy that commit.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-tree-malformed': {
+    reason: 'The selected tree is not one that git itself would write.',
+    remedy: 'Run git fsck in the origin, commit the files again with git, and deploy that commit.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-object-altered': {
+    reason: 'The object cache gave bytes that are not those of the object that was asked for.',
+    remedy: 'Check the disk with idunn doctor, remove the object cache of the target, and deploy again.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'source-names-collide': {
+    reason: 'Two names of one directory differ only by case, composition or code points that cannot be seen.',
+    remedy: 'Rename one of them in the repository, or set source.colliding_names = "keep" in the binding.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-lfs-pointers': {
+    reason: 'The selected tree holds pointers to files in large-file storage, which is not read.',
+    remedy:
+      'Bring the files in as external_input entries of the recipe, or set source.lfs_pointers = "keep" in the binding.',
     blame: 'user',
     retry: 'final',
   },

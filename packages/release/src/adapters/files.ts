@@ -11,14 +11,14 @@ const WHOLE_LIMIT_BYTES = 524_288;
 const PIECE_BYTES = 262_144;
 
 /** The bytes of a small file, `null` for one that is too large to be held whole; a link at the path is not followed. */
-export async function readWhole(path: string): Promise<Buffer | null> {
-  const { size } = await lstat(path);
+export async function readWhole(path: string, knownBytes?: number): Promise<Buffer | null> {
+  const size = knownBytes ?? (await lstat(path)).size;
   return size > WHOLE_LIMIT_BYTES ? null : readFile(path, { flag: NO_LINK });
 }
 
 /** Feeds a file's bytes to a hash; a link at the path itself is not followed. */
-export async function hashFile(path: string, hash: Hash): Promise<void> {
-  const bytes = await readWhole(path);
+export async function hashFile(path: string, hash: Hash, knownBytes?: number): Promise<void> {
+  const bytes = await readWhole(path, knownBytes);
   if (bytes !== null) {
     hash.update(bytes);
     return;

@@ -28,7 +28,7 @@ export function createInstalledSource(options: {
     async resolve({ ref, recipePath }) {
       const entries = await safeEntries(directory);
       if (!entries.ok) return entries;
-      const tree = await treeIdOf(directory, 'sha256');
+      const tree = await treeIdOf(directory, { objectFormat: 'sha256', gitlinks: [] });
       const facts: SourceFacts = {
         origin: INSTALLED_ORIGIN,
         ref,
@@ -40,6 +40,7 @@ export function createInstalledSource(options: {
         recipeBlob: objectId('sha256', 'blob', Buffer.from(recipe)).toString('hex'),
         recipeDigest: digestBytes(recipe),
         gitlinks: [],
+        lfsPointers: 'refuse',
         minimumRevision: tree,
       };
       return ok({ facts, recipe: Buffer.from(recipe).toString('base64'), fetchMs: 0 });
@@ -53,7 +54,7 @@ export function createInstalledSource(options: {
         if (signal.aborted) return refused(refusal('work-aborted', 'The copy of the installed files was withdrawn.'));
         await copyEntry(directory, tree, entry);
       }
-      if ((await treeIdOf(tree, facts.objectFormat)) === facts.tree) return ok(verifiedTreeDigest(facts));
+      if ((await treeIdOf(tree, facts)) === facts.tree) return ok(verifiedTreeDigest(facts));
       return refused(refusal('stage-mismatch', `The installed files in ${directory} changed since they were planned.`));
     },
   };

@@ -43,8 +43,7 @@ export function createStages(directory: string): StagePort {
     async verified(stage, facts) {
       const { root, tree } = stagePaths(directory, stage);
       const mark = await readFile(join(root, MARK), 'utf8').catch(absentAsNull);
-      if (mark !== null)
-        return (await treeIdOf(tree, facts.objectFormat)) === facts.tree ? verifiedTreeDigest(facts) : null;
+      if (mark !== null) return (await treeIdOf(tree, facts)) === facts.tree ? verifiedTreeDigest(facts) : null;
       return null;
     },
 

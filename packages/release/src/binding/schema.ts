@@ -23,8 +23,10 @@ const MEBIBYTE = 1_048_576;
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(LIST_LIMIT).default([]);
 const DAY_MS = 24 * HOUR_MS;
 
+const origin = z.string().max(4_096).refine(isOrigin, 'an https URL without user and password, or an absolute path');
+
 const source = z.strictObject({
-  origin: z.string().max(4_096).refine(isOrigin, 'an https URL without user and password, or an absolute path'),
+  origin,
   ref,
   minimum_revision: objectId,
   selection: z.enum(['ref-head', 'pinned-object', 'signed-authorization']).default('ref-head'),
@@ -33,6 +35,10 @@ const source = z.strictObject({
   /** With `signed-authorization`: the public keys whose word selects a commit. */
   authorizers: list(word),
   recipe: relativePath.default('deployment/idunn/recipe.toml'),
+  /** The submodules that are admitted; one that is not named here is refused. */
+  submodule: list(z.strictObject({ path: relativePath, origin, ref })),
+  lfs_pointers: z.enum(['refuse', 'keep']).default('refuse'),
+  colliding_names: z.enum(['refuse', 'keep']).default('refuse'),
 });
 
 const mount = z.strictObject({ source: absolutePath, destination: absolutePath, writable: z.boolean().default(false) });

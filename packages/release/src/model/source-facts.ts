@@ -7,14 +7,31 @@ export interface SourceFacts {
   /** The admitted ref, fully qualified, e.g. `refs/heads/main`. */
   readonly ref: string;
   readonly selection: 'pinned-object' | 'ref-head' | 'signed-authorization';
-  readonly objectFormat: 'sha1' | 'sha256';
+  readonly objectFormat: ObjectFormat;
   readonly commit: string;
   readonly tree: string;
   readonly recipePath: string;
   readonly recipeBlob: string;
   /** SHA-256 over the recipe's exact bytes. */
   readonly recipeDigest: Digest;
-  readonly gitlinks: readonly { readonly path: string; readonly commit: string }[];
+  /** Every submodule of the tree, those inside others included, a submodule before those inside it. */
+  readonly gitlinks: readonly Gitlink[];
+  /** `keep`: the binding admits that large files are staged as their pointers. */
+  readonly lfsPointers: 'refuse' | 'keep';
   /** The binding's minimum revision, proven to be the commit itself or an ancestor of it. */
   readonly minimumRevision: string;
+}
+
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/** A submodule, at exactly the commit that the tree records, from the origin that the binding admits for its path. */
+export interface Gitlink {
+  /** Relative to the whole tree, whatever submodules lie between. */
+  readonly path: string;
+  readonly origin: string;
+  /** The ref of that origin that was proven to contain the commit. */
+  readonly ref: string;
+  readonly objectFormat: ObjectFormat;
+  readonly commit: string;
+  readonly tree: string;
 }

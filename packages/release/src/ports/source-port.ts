@@ -5,11 +5,17 @@ export interface SourceRequest {
   readonly target: string;
   readonly origin: string;
   readonly ref: string;
-  readonly selection: 'ref-head' | 'pinned-object';
+  readonly selection: SourceFacts['selection'];
   /** The full id of the commit that is wanted; `null` for the newest of the ref. */
   readonly commit: string | null;
   readonly minimumRevision: string;
   readonly recipePath: string;
+  /** The submodules that may be fetched: whole path, origin, and the ref that must contain the recorded commit. */
+  readonly submodules: readonly { readonly path: string; readonly origin: string; readonly ref: string }[];
+  /** Whether files that stand for others in large-file storage are staged as they are. */
+  readonly lfsPointers: 'refuse' | 'keep';
+  /** Whether names of one directory may differ by case, composition or invisible code points alone. */
+  readonly collidingNames: 'refuse' | 'keep';
 }
 
 export interface ResolvedSource {

@@ -67,6 +67,7 @@ function grantedFacts({ digest }: RecipeDocument, { binding: { source } }: Bindi
     recipeBlob: commit,
     recipeDigest: digest,
     gitlinks: [],
+    lfsPointers: source.lfs_pointers,
     minimumRevision: commit,
   };
 }

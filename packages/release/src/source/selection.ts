@@ -14,6 +14,9 @@ export function selectSource({ target, source }: Binding, wanted: string | undef
     ref: source.ref,
     minimumRevision: source.minimum_revision,
     recipePath: source.recipe,
+    submodules: source.submodule,
+    lfsPointers: source.lfs_pointers,
+    collidingNames: source.colliding_names,
   };
   const pinned = source.selection === 'pinned-object' ? (source.commit ?? null) : null;
   const short = source.ref.replace(/^refs\/(?:heads|tags)\//, '');

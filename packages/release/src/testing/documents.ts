@@ -56,6 +56,7 @@ export function factsFor({ digest }: RecipeDocument): SourceFacts {
     recipeBlob: '3'.repeat(40),
     recipeDigest: digest,
     gitlinks: [],
+    lfsPointers: 'refuse',
     minimumRevision: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   };
 }

@@ -35,6 +35,7 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
       recipeBlob: hex(`recipe ${ref}`, 40),
       recipeDigest: digestOf(`recipe ${ref}`),
       gitlinks: [],
+      lfsPointers: 'refuse',
       minimumRevision: hex('first', 40),
     },
     bindingDigest: digestOf(`binding ${target}`),

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { transportOf } from './command.ts';
+import { formatOf } from './objects.ts';
+import type { Git } from './process.ts';
+
+const REFS_LIMIT_BYTES = 1_048_576;
+/** Where the admitted ref is kept in an object cache. */
+export const HEAD = 'refs/idunn/head';
+
+export interface Origin {
+  readonly origin: string;
+  readonly ref: string;
+}
+
+/** Brings the ref's history into a bare object cache; nothing is transferred when it is there already. */
+export async function fetchHead(
+  git: Git,
+  directory: string,
+  { origin, ref }: Origin,
+  signal: AbortSignal,
+): Promise<Outcome<'fetched'>> {
+  const words = [
+    'fetch',
+    '--quiet',
+    '--force',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+    '--end-of-options',
+    origin,
+    `+${ref}:${HEAD}`,
+  ];
+  const fetch = () => git.run({ directory, transport: transportOf(origin), words, signal }, REFS_LIMIT_BYTES);
+  // An origin that was read before is asked once: what a fetch asks for first is the ref (F1).
+  if (existsSync(join(directory, 'HEAD'))) {
+    const again = await fetch();
+    if (isShallow(again.stderr)) return shallow(origin);
+    if (again.exit === 0) return ok('fetched');
+  }
+  // Before the first fetch, and whenever one failed, the origin's own word says how it stands.
+  const head = await remoteHead(git, { origin, ref }, signal);
+  if (!head.ok) return head;
+  await mkdir(dirname(directory), { recursive: true, mode: 0o700 });
+  const format = formatOf(head.value);
+  const init = ['init', '--bare', '--quiet', '--template=', `--object-format=${format}`, '--end-of-options', directory];
+  const made = await git.run({ directory: null, words: init, signal }, 256);
+  if (made.exit !== 0) return unreachable(origin, made.stderr, signal);
+  const fetched = await fetch();
+  if (isShallow(fetched.stderr)) return shallow(origin);
+  return fetched.exit === 0 ? ok('fetched') : unreachable(origin, fetched.stderr, signal);
+}
+
+/** What the origin says the ref is; asked before anything is fetched (F1). */
+async function remoteHead(git: Git, { origin, ref }: Origin, signal: AbortSignal): Promise<Outcome<string>> {
+  const words = ['ls-remote', '--quiet', '--end-of-options', origin, ref];
+  const call = { directory: '/nonexistent', transport: transportOf(origin), words, signal };
+  const { exit, stdout, stderr } = await git.run(call, REFS_LIMIT_BYTES);
+  if (exit !== 0) return unreachable(origin, stderr, signal);
+  for (const line of stdout.toString('utf8').split('\n')) {
+    const [id, name] = line.split('\t');
+    if (name === ref && id !== undefined) return ok(id);
+  }
+  return refused(refusal('source-ref-missing', `${origin} has no ${ref}.`));
+}
+
+/** Git leaves the ref as it was, says so, and exits with 0. */
+const isShallow = (stderr: string): boolean => /because shallow roots are not allowed to be updated/.test(stderr);
+
+const shallow = (origin: string): Outcome<never> =>
+  refused(refusal('source-shallow', `${origin} is a shallow repository: it does not hold the history of its commits.`));
+
+export const withdrawn = (origin: string): Outcome<never> =>
+  refused(refusal('work-aborted', `Reading ${origin} was withdrawn.`));
+
+export function unreachable(origin: string, stderr: string, signal: AbortSignal): Outcome<never> {
+  if (signal.aborted) return withdrawn(origin);
+  const detail = { stderr };
+  if (/detected dubious ownership/.test(stderr)) {
+    const reason = `${origin} belongs to another user than the one that reads it.`;
+    return refused(refusal('source-origin-foreign', reason, { detail }));
+  }
+  const [first = 'git gave no reason'] = stderr.split('\n');
+  return refused(refusal('source-unreachable', `${origin} could not be read: ${first}`, { detail }));
+}
