@@ -4,12 +4,14 @@ import {
   type BootstrapCorrelator,
   type ChannelDriver,
   createBootstrapCorrelator,
+  createBubblewrapRunner,
   createChannelDriver,
   createGitSource,
   createHostRunner,
   createObserverLink,
   createProcessDriver,
   createRouterDriver,
+  createRunner,
   createSqliteLease,
   type ObserverLink,
   type ProcessDriver,
@@ -17,7 +19,13 @@ import {
   type SqliteLease,
 } from '@idunn/drivers';
 import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
-import { createLocalReleaseService, type ReleasePort, releaseDirectory, stagesDirectory } from '@idunn/release';
+import {
+  createLocalReleaseService,
+  type Fleet,
+  type ReleasePort,
+  releaseDirectory,
+  stagesDirectory,
+} from '@idunn/release';
 import type { FleetReading } from './fleet/fleet-source.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { assembleObserver } from './observer/installed-program.ts';
@@ -41,6 +49,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const audience = { fleet: id, machine: machine.name };
   const git = await findProgram('git', machine.account.environment['PATH']);
   if (!git.ok) return git;
+  const bubblewrap = await findProgram('bwrap', machine.account.environment['PATH']);
   const observerProgram = await assembleObserver(directories.cache);
   if (!observerProgram.ok) return observerProgram;
   await admitBindings(ground);
@@ -55,7 +64,18 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     machine: machine.name,
     directories,
     source: createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock }),
-    runner: createHostRunner({ stages, clock, timers }),
+    runner: createRunner(
+      createHostRunner({ stages, clock, timers }),
+      createBubblewrapRunner({
+        fleet: id,
+        stages,
+        bubblewrap: bubblewrap.ok ? bubblewrap.value : null,
+        uid: machine.user.uid,
+        hidden: () => hiddenFromSteps(fleet.last.fleet),
+        clock,
+        timers,
+      }),
+    ),
     key: authority.signingKey,
     signer: async (target) => {
       const key = await keyring.signer(target);
@@ -143,6 +163,15 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     log: (text) => ground.log.info({ part: 'channel' }, text),
   });
   return ok({ release, workload, channel, lease, router, link, bootstrap });
+}
+
+/** I11: no mount of a runner shows what the authority keeps, any target's state, or the file of a secret. */
+function hiddenFromSteps({ root, directories, bindings }: Fleet): readonly string[] {
+  const bound = [...bindings.values()].flatMap(({ binding: { state, secret } }) => [
+    ...(state === undefined ? [] : [state.root]),
+    ...Object.values(secret).map(({ file }) => file),
+  ]);
+  return [root, ...Object.values(directories), ...bound];
 }
 
 /**

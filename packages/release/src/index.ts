@@ -25,7 +25,12 @@ export type * from './ports/source-port.ts';
 export type * from './ports/stage-port.ts';
 export { parseRecipe, type RecipeDocument } from './recipe/parse.ts';
 export type { Recipe } from './recipe/schema.ts';
-export { IN_TOTO_PAYLOAD_TYPE, provenanceStatement, signedProvenance } from './seal/provenance.ts';
+export {
+  type BuildObservations,
+  IN_TOTO_PAYLOAD_TYPE,
+  provenanceStatement,
+  signedProvenance,
+} from './seal/provenance.ts';
 export { readReleaseRecord } from './seal/record.ts';
 export { buildDigest, releaseDigest, sealRelease } from './seal/seal.ts';
 export { checkDraft, type Draft, type DraftAnswer } from './service/draft.ts';

@@ -42,8 +42,13 @@ export function renderPlan(plan: PlanAnswer, style: Style): string[] {
 const rolloutOf = ({ rollout }: PlanAnswer): string =>
   rollout.strategy === 'stop-then-start' ? `${rollout.strategy} (${rollout.reason})` : rollout.strategy;
 
+type Interpreter = Extract<PlanAnswer['launch']['program'], { kind: 'interpreter' }>;
+
+const interpreterOf = (program: Interpreter): string =>
+  program.origin === 'host' ? `${program.path} (host)` : 'the sealed interpreter';
+
 function programOf({ program }: PlanAnswer['launch']): string {
   return program.kind === 'artifact'
     ? `${program.path} of artifact ${program.artifact}`
-    : `${program.path} (${program.origin}) runs ${program.entry.path} of artifact ${program.entry.artifact}`;
+    : `${interpreterOf(program)} runs ${program.entry.path} of artifact ${program.entry.artifact}`;
 }

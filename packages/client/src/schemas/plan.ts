@@ -15,13 +15,22 @@ const packaged = z.object({ artifact: z.string(), path: z.string() });
 const launch = z.object({
   program: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('artifact'), ...packaged.shape }),
-    z.object({
-      kind: z.literal('interpreter'),
-      origin: z.enum(['host', 'input']),
-      path: z.string(),
-      digest,
-      entry: packaged,
-    }),
+    z.discriminatedUnion('origin', [
+      z.object({
+        kind: z.literal('interpreter'),
+        origin: z.literal('host'),
+        path: z.string(),
+        digest,
+        entry: packaged,
+      }),
+      z.object({
+        kind: z.literal('interpreter'),
+        origin: z.literal('input'),
+        artifact: z.string(),
+        digest,
+        entry: packaged,
+      }),
+    ]),
   ]),
   args: z.array(launchValue),
   environment: z.record(z.string(), launchValue),
@@ -43,6 +52,34 @@ const deadlines = z.object({
   routeMs: z.number(),
   stopMs: z.number(),
 });
+
+const anyRunner = {
+  allowedPrograms: z.record(z.string(), z.string()),
+  environment: z.record(z.string(), z.string()),
+  lockfile: z.string().nullable(),
+};
+
+const runner = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('host-native'), ...anyRunner }),
+  z.object({
+    kind: z.literal('bubblewrap'),
+    ...anyRunner,
+    mounts: z.array(z.object({ source: z.string(), destination: z.string() })),
+    limits: z.object({
+      memoryBytes: z.number().nullable(),
+      processes: z.number().nullable(),
+      cpuMillis: z.number().nullable(),
+    }),
+    network: z
+      .object({
+        name: z.string(),
+        hosts: z.array(z.object({ host: z.string(), port: z.int() })),
+        connections: z.int(),
+        maxBytes: z.number(),
+      })
+      .nullable(),
+  }),
+]);
 
 /** The whole plan, as `idunn plan --json` prints it. Content-addressed by its RFC 8785 form. */
 export const plan = z.object({
@@ -76,14 +113,7 @@ export const plan = z.object({
   }),
   bindingDigest: digest,
   inputs: z.array(z.object({ id: z.string(), url: z.string(), sha256: digest, maxBytes: z.number() })),
-  runners: z.record(
-    z.string(),
-    z.object({
-      kind: z.literal('host-native'),
-      allowedPrograms: z.record(z.string(), z.string()),
-      environment: z.record(z.string(), z.string()),
-    }),
-  ),
+  runners: z.record(z.string(), runner),
   steps: z.array(
     z.object({
       id: z.string(),
@@ -95,7 +125,15 @@ export const plan = z.object({
       outputLimitBytes: z.number(),
     }),
   ),
-  artifacts: z.array(z.object({ id: z.string(), path: z.string(), kind: z.enum(['file', 'directory']) })),
+  artifacts: z.array(
+    z.object({
+      id: z.string(),
+      path: z.string(),
+      kind: z.enum(['file', 'directory']),
+      /** A pinned input that is sealed: the interpreter. */
+      from: z.literal('input').optional(),
+    }),
+  ),
   launch,
   health: z.object({ kind: z.literal('idunn'), path: z.string().nullable(), freshnessMs: z.number() }),
   state: z

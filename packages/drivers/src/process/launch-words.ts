@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
-import type { LaunchContract, LaunchValue, StateContract } from '@idunn/release';
+import type { HostInterpreter, LaunchContract, LaunchValue, SealedInterpreter, StateContract } from '@idunn/release';
 
 /** What a launch contract comes to for one activation. */
 export interface LaunchWords {
@@ -27,7 +27,8 @@ export function launchWords(site: LaunchSite): Outcome<LaunchWords> {
   const packaged = program.kind === 'artifact' ? program : program.entry;
   const file = site.artifactFile(packaged.artifact, packaged.path);
   const root = site.artifactFile(packaged.artifact, '');
-  const head: readonly [string, ...string[]] = program.kind === 'artifact' ? [file] : [program.path, file];
+  const head: readonly [string, ...string[]] =
+    program.kind === 'artifact' ? [file] : [interpreterFile(program, site.artifactFile), file];
   const tail: string[] = [];
   for (const value of site.launch.args) {
     const word = fill(value, site);
@@ -51,6 +52,9 @@ export function launchWords(site: LaunchSite): Outcome<LaunchWords> {
     cwd: root === file ? dirname(file) : root,
   });
 }
+
+const interpreterFile = (program: HostInterpreter | SealedInterpreter, artifactFile: LaunchSite['artifactFile']) =>
+  program.origin === 'host' ? program.path : artifactFile(program.artifact, '');
 
 function fill(value: LaunchValue, site: LaunchSite): Outcome<string> {
   if ('literal' in value) return ok(value.literal);

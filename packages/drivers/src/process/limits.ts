@@ -22,20 +22,29 @@ export interface LimitMeans {
   readonly prlimit: string | null;
 }
 
+/** What can be held for a tree of processes; a limit that is absent is none. */
+export interface TreeLimits extends Partial<Pick<ResourceLimits, 'memoryBytes' | 'processes' | 'openFiles'>> {
+  /** Thousandths of one core. */
+  readonly cpuMillis?: number | null;
+}
+
+/** `unit`: how much of the file's unit one of ours is; quotas are microseconds of a period of 100 ms. */
 const CONTROLLED = [
-  { limit: 'memoryBytes', controller: 'memory', unified: 'memory.max', legacy: 'memory.limit_in_bytes' },
-  { limit: 'processes', controller: 'pids', unified: 'pids.max', legacy: 'pids.max' },
+  { limit: 'memoryBytes', controller: 'memory', unified: 'memory.max', legacy: 'memory.limit_in_bytes', unit: 1 },
+  { limit: 'processes', controller: 'pids', unified: 'pids.max', legacy: 'pids.max', unit: 1 },
+  { limit: 'cpuMillis', controller: 'cpu', unified: 'cpu.max', legacy: 'cpu.cfs_quota_us', unit: 100 },
 ] as const;
 
 /** The version 1 controllers that an activation may have a group in. */
 const LEGACY = CONTROLLED.map((controlled) => controlled.controller as string);
 
 /** Sets the limits up before the start. A limit that cannot be held is refused by name, never ignored. */
-export function holdLimits(limits: ResourceLimits, means: LimitMeans): Outcome<LimitPlan> {
+export function holdLimits(limits: TreeLimits, means: LimitMeans): Outcome<LimitPlan> {
   const groups: { hierarchy: Hierarchy; path: string }[] = [];
-  for (const { limit, controller, unified, legacy } of CONTROLLED) {
-    const value = limits[limit];
-    if (value === null) continue;
+  for (const { limit, controller, unified, legacy, unit } of CONTROLLED) {
+    const asked = limits[limit] ?? null;
+    if (asked === null) continue;
+    const value = asked * unit;
     if (means.group !== null && delegateController(means.group.hierarchy, means.group.path, controller)) {
       setGroup(means.group.hierarchy, means.group.path, unified, value);
       continue;
@@ -45,7 +54,7 @@ export function holdLimits(limits: ResourceLimits, means: LimitMeans): Outcome<L
     if (hierarchy === undefined || path === undefined) return notEnforceable(limit);
     groups.push({ hierarchy, path });
   }
-  if (limits.openFiles === null) return ok({ groups, wrapper: [] });
+  if ((limits.openFiles ?? null) === null) return ok({ groups, wrapper: [] });
   if (means.prlimit === null) return notEnforceable('openFiles');
   return ok({ groups, wrapper: [means.prlimit, `--nofile=${limits.openFiles}:${limits.openFiles}`, '--'] });
 }

@@ -36,6 +36,7 @@ async function bench(context: TestContext) {
       kind: 'host-native',
       allowedPrograms: { node: process.execPath, absent: join(stages, 'absent') },
       environment: { BUILD_MODE: 'release' },
+      lockfile: null,
     } as const;
     const request = { requestId: randomIds.fresh('step'), stage: STAGE, step, grant };
     return runner.run(request, signal, (text) => lines.push(text));

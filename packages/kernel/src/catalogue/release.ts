@@ -243,6 +243,18 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'mount-refused': {
+    reason: 'A mount of a runner would show a step what the authority keeps, or a state.',
+    remedy: 'Name a directory outside the fleet, its directories and every state root in mount of the binding.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'lockfile-missing': {
+    reason: 'The source tree does not hold the lockfile that a runner profile of its recipe names.',
+    remedy: 'Commit the lockfile, or correct lockfile of the profile in the recipe.',
+    blame: 'user',
+    retry: 'final',
+  },
   'step-failed': {
     reason: 'A step of the recipe ended with a failure.',
     remedy: 'Read the last lines of its output, correct the source, and deploy again.',
@@ -258,6 +270,19 @@ export const releaseErrors = entries({
   'step-timed-out': {
     reason: 'A step of the recipe did not end within its time limit.',
     remedy: 'Raise timeout_ms of the step in the recipe, or make the step faster.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'step-not-ended': {
+    reason: 'Processes of a step were killed and still not seen gone.',
+    remedy:
+      'Look with ps for a process in state D, which waits for a disk or a network file system; then deploy again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'bubblewrap-missing': {
+    reason: 'A runner profile is bound to bubblewrap, which is not installed on this machine.',
+    remedy: 'Install bubblewrap, for example with apt-get install bubblewrap, or bind another kind of runner.',
     blame: 'user',
     retry: 'retryable',
   },

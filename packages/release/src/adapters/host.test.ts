@@ -14,7 +14,15 @@ async function bench(context: TestContext) {
   const digests = createDigestMemo(systemClock());
   const host = createHost({ digests, uid: process.getuid?.() ?? 0, signer: async () => absent });
   const look = (questions: Partial<Parameters<typeof host.look>[0]>) =>
-    host.look({ target: 'app', interpreters: [], programs: [], secrets: [], directories: [], ...questions });
+    host.look({
+      target: 'app',
+      interpreters: [],
+      programs: [],
+      secrets: [],
+      directories: [],
+      mounts: [],
+      ...questions,
+    });
   const lineage = async (path: string): Promise<Lineage> => {
     const answer = (await look({ directories: [path] })).directories[path];
     assert.ok(answer?.kind === 'seen', JSON.stringify(answer));

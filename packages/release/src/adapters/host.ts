@@ -24,6 +24,7 @@ export function createHost({ digests, uid, signer }: HostOptions): HostPort {
         programs: await each(questions.programs, program),
         secrets: await each(questions.secrets, (path) => secret(path, uid)),
         directories: await each(questions.directories, async (path) => seen(await lineage(path))),
+        mounts: await each(questions.mounts, async (path) => seen(await existing(await realpath(path)))),
         signer: await signer(questions.target),
       };
     },

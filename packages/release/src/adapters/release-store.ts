@@ -94,17 +94,17 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
     stage: StageId,
     specs: readonly ArtifactSpec[],
   ): Promise<Outcome<readonly string[]>> {
-    const { tree } = stagePaths(stages, stage);
+    const { tree, inputs } = stagePaths(stages, stage);
     const directories = new Set<string>();
     const files: { readonly from: string; readonly to: string; readonly file: ArtifactFile }[] = [];
-    for (const { id, path } of specs) {
+    for (const { id, path, from } of specs) {
       const artifact = release.artifacts.find((sealed) => sealed.id === id);
       if (artifact === undefined) throw new TypeError(`the release has no artifact ${id}`);
       if (artifact.kind === 'directory') directories.add(join(root, id));
       for (const file of artifact.files) {
         const to = join(root, id, file.path);
         for (let above = dirname(to); above !== root; above = dirname(above)) directories.add(above);
-        files.push({ from: join(tree, path, file.path), to, file });
+        files.push({ from: join(from === 'input' ? inputs : tree, path, file.path), to, file });
       }
     }
     const ordered = [...directories].toSorted();

@@ -56,8 +56,28 @@ export function createStages(directory: string): StagePort {
       await rm(join(stagePaths(directory, stage).root, MARK), { force: true });
     },
 
-    artifact: (stage, spec) => artifactOf(stagePaths(directory, stage).tree, spec),
+    async fileDigest(stage, path) {
+      const { tree } = stagePaths(directory, stage);
+      const file = join(tree, path);
+      const [real, top] = await Promise.all([realpath(file).catch(absentAsNull), realpath(tree)]);
+      if (real !== join(top, path) || !(await lstat(real)).isFile()) return null;
+      return digestFile(real);
+    },
+
+    artifact: (stage, spec) => {
+      const { tree, inputs } = stagePaths(directory, stage);
+      return spec.from === 'input' ? inputOf(inputs, spec) : artifactOf(tree, spec);
+    },
   };
+}
+
+/** A pinned input as an executable file of the release. */
+async function inputOf(inputs: string, spec: ArtifactSpec): Promise<Outcome<SealedArtifact>> {
+  const path = join(inputs, spec.path);
+  const stat = await lstat(path).catch(absentAsNull);
+  if (stat === null || !stat.isFile()) return missing(spec, 'is not among the pinned inputs');
+  const file = { path: '', digest: await digestFile(path), bytes: stat.size, executable: true };
+  return ok(sealedArtifact(spec.id, 'file', [file]));
 }
 
 const missing = (spec: ArtifactSpec, why: string): Outcome<never> =>

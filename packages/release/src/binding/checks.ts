@@ -1,12 +1,15 @@
 import { type Document, faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
 import type { Sections } from '../configuration/sections.ts';
+import { checkInterpreters, checkRunners } from './build-checks.ts';
 import type { BindingShape } from './schema.ts';
 
 /** What must hold between fields of a binding. A field that is itself faulty is left out. */
 export function checkBinding(document: Document, binding: Sections<BindingShape>): readonly Fault[] {
   return [
     ...checkSelection(document, binding),
+    ...checkRunners(document, binding),
+    ...checkInterpreters(document, binding),
     ...checkEndpoint(document, binding),
     ...checkRollout(document, binding),
   ];

@@ -43,6 +43,21 @@ const source = z.strictObject({
 
 const mount = z.strictObject({ source: absolutePath, destination: absolutePath, writable: z.boolean().default(false) });
 
+/** A place outside as `host:port`: a name or an IPv4 address, exactly one port. */
+const place = z
+  .string()
+  .max(260)
+  .regex(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?:[1-9][0-9]{0,4}$/, 'host:port, the host in lower case')
+  .refine((text) => Number(text.split(':')[1]) <= 65_535, 'a port of at most 65535');
+
+const network = z.strictObject({
+  hosts: z.array(place).min(1).max(LIST_LIMIT),
+  connections: positive(1_024).default(32),
+  max_bytes: positive(Number.MAX_SAFE_INTEGER).default(4_096 * MEBIBYTE),
+});
+
+const runnerMount = z.strictObject({ source: absolutePath, destination: absolutePath.optional() });
+
 const runner = z.strictObject({
   kind: z.enum(['host-native', 'bubblewrap', 'container']),
   /** With `container`: the image by digest. */
@@ -50,10 +65,18 @@ const runner = z.strictObject({
   allowed_programs: z.record(program, absolutePath).default({}),
   environment: z.record(environmentName, word).default({}),
   network: id.optional(),
-  mount: list(mount),
+  mount: list(runnerMount),
   devices: list(absolutePath),
   memory_bytes: positive(Number.MAX_SAFE_INTEGER).optional(),
   processes: positive(1_000_000).optional(),
+  cpu_millis: positive(1_000_000).optional(),
+});
+
+/** `path` for the host's own interpreter, `input` for one that is a pinned input of the recipe. */
+const interpreter = z.strictObject({
+  origin: z.enum(['host', 'input']).default('host'),
+  path: absolutePath.optional(),
+  input: id.optional(),
 });
 
 /** Per-target directories in place of the fleet's. */
@@ -152,9 +175,8 @@ export const bindingShape = {
   replicas: positive(1_000).default(1),
   source,
   runner: z.record(id, runner).default({}),
-  interpreter: z
-    .record(program, z.strictObject({ origin: z.enum(['host', 'input']).default('host'), path: absolutePath }))
-    .default({}),
+  network: z.record(id, network).default({}),
+  interpreter: z.record(program, interpreter).default({}),
   roots: roots.default({}),
   state: state.optional(),
   workload: workload.default(workload.parse({})),

@@ -40,12 +40,48 @@ export interface PinnedInput {
 }
 
 /** What the binding grants to one runner profile. */
-export interface RunnerGrant {
-  readonly kind: 'host-native';
+export type RunnerGrant = HostNativeGrant | BubblewrapGrant;
+
+interface AnyRunnerGrant {
   /** Program name as the recipe's argv[0] writes it, to an absolute host path. */
   readonly allowedPrograms: Readonly<Record<string, string>>;
   /** Environment for every step of the profile; nothing else is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The file of the source tree that pins what the steps fetch; its digest is in the provenance. */
+  readonly lockfile: string | null;
+}
+
+/** Steps run as Idunn's own user with all that it can see and reach. */
+export interface HostNativeGrant extends AnyRunnerGrant {
+  readonly kind: 'host-native';
+}
+
+/** Steps run confined: they see the system's programs, these mounts and their stage, and reach only this network. */
+export interface BubblewrapGrant extends AnyRunnerGrant {
+  readonly kind: 'bubblewrap';
+  /** Host directories and files that are shown, read-only. */
+  readonly mounts: readonly { readonly source: string; readonly destination: string }[];
+  readonly limits: StepLimits;
+  /** `null`: no network at all. */
+  readonly network: NetworkProfile | null;
+}
+
+/** For all processes of one step together; `null`: none. */
+export interface StepLimits {
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  /** Thousandths of one core. */
+  readonly cpuMillis: number | null;
+}
+
+/** The only places that a step may connect to, through a proxy of ours. */
+export interface NetworkProfile {
+  readonly name: string;
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** At once. */
+  readonly connections: number;
+  /** In both directions together, for each step. */
+  readonly maxBytes: number;
 }
 
 export interface Step {
@@ -61,9 +97,11 @@ export interface Step {
 
 export interface ArtifactSpec {
   readonly id: string;
-  /** Relative to the staged tree, after the steps ran. */
+  /** Relative to the staged tree, after the steps ran; for an input, its id. */
   readonly path: string;
   readonly kind: 'file' | 'directory';
+  /** Present: a pinned input that is sealed as an executable file. */
+  readonly from?: 'input';
 }
 
 /** One word of argv or one environment value: literal text or a slot that Idunn fills. */
@@ -74,18 +112,31 @@ export type LaunchValue =
    */
   | { readonly slot: string };
 
+interface AnyInterpreter {
+  readonly kind: 'interpreter';
+  readonly digest: Digest;
+  /** The packaged file that it runs. */
+  readonly entry: { readonly artifact: string; readonly path: string };
+}
+
+/** The machine's own, which the binding admits by its absolute path. */
+export interface HostInterpreter extends AnyInterpreter {
+  readonly origin: 'host';
+  readonly path: string;
+}
+
+/** A pinned input, sealed into the release as an artifact of its own. */
+export interface SealedInterpreter extends AnyInterpreter {
+  readonly origin: 'input';
+  readonly artifact: string;
+}
+
 export interface LaunchContract {
   /** What is exec'd: a file of an artifact, or an interpreter that runs a packaged entry. */
   readonly program:
     | { readonly kind: 'artifact'; readonly artifact: string; readonly path: string }
-    | {
-        readonly kind: 'interpreter';
-        /** `host`: the binding admits this absolute path by an explicit line; `input`: a pinned input. */
-        readonly origin: 'host' | 'input';
-        readonly path: string;
-        readonly digest: Digest;
-        readonly entry: { readonly artifact: string; readonly path: string };
-      };
+    | HostInterpreter
+    | SealedInterpreter;
   readonly args: readonly LaunchValue[];
   readonly environment: Readonly<Record<string, LaunchValue>>;
   /** Names of secrets; each becomes a 0600 file `secrets/<name>` of the activation directory (F30). */

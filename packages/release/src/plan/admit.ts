@@ -1,9 +1,12 @@
 import type { BindingDocument } from '../binding/parse.ts';
+import type { Binding } from '../binding/schema.ts';
 import { faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
 import { type Path } from '../configuration/path.ts';
 import { slotNeeds } from '../recipe/checks.ts';
 import type { RecipeDocument } from '../recipe/parse.ts';
+import type { Recipe } from '../recipe/schema.ts';
+import { INTERPRETER_ARTIFACT } from './launch.ts';
 
 /**
  * Everything that the recipe asks for, held against what the binding grants (I11). Each fault shows the recipe's line
@@ -36,6 +39,11 @@ export function checkAdmission(asked: RecipeDocument, bound: BindingDocument): r
       const where = ['runner', name, 'allowed_programs'];
       not(['runner', name, 'programs', index], where, `runner.${name}.allowed_programs does not admit "${program}"`);
     });
+    if (profile.network !== undefined && grant.network !== profile.network) {
+      const where = ['runner', name, 'network'];
+      const granted = grant.network === undefined ? 'no network' : `the network "${grant.network}"`;
+      not(where, where, `the recipe asks for the network "${profile.network}", runner.${name} grants ${granted}`);
+    }
     profile.environment.forEach((variable, index) => {
       if (own(grant.environment, variable) !== undefined) return;
       const where = ['runner', name, 'environment'];
@@ -65,6 +73,7 @@ function checkService({ recipe }: RecipeDocument, { binding }: BindingDocument, 
   if (service.interpreter !== undefined && own(binding.interpreter, service.interpreter) === undefined) {
     not(['service', 'interpreter'], ['interpreter'], `the binding admits no interpreter "${service.interpreter}"`);
   }
+  checkSealedInterpreter(recipe, binding, not);
   const declared = {
     state: recipe.state?.store.map((store) => store.id) ?? [],
     artifacts: recipe.artifact.map((artifact) => artifact.id),
@@ -91,6 +100,21 @@ function checkService({ recipe }: RecipeDocument, { binding }: BindingDocument, 
     if (own(binding.secret, name) !== undefined) return;
     not(['service', 'secrets', index], ['secret'], `the binding has no secret "${name}"`);
   });
+}
+
+/** An interpreter that is a pinned input is the recipe's to pin, under the name that the binding admits. */
+function checkSealedInterpreter(recipe: Recipe, binding: Binding, not: Not): void {
+  const name = recipe.service?.interpreter;
+  const admitted = name === undefined ? undefined : own(binding.interpreter, name);
+  if (name === undefined || admitted?.input === undefined) return;
+  const grant = ['interpreter', name, 'input'];
+  if (!recipe.external_input.some(({ id }) => id === admitted.input)) {
+    not(['service', 'interpreter'], grant, `the recipe has no [[external_input]] with the id "${admitted.input}"`);
+  }
+  const clash = recipe.artifact.findIndex(({ id }) => id === INTERPRETER_ARTIFACT);
+  if (clash === -1) return;
+  const message = `the id "${INTERPRETER_ARTIFACT}" is taken by the sealed interpreter`;
+  not(['artifact', clash, 'id'], grant, message, 'duplicate-name');
 }
 
 /** State, endpoint and route are asked for and granted together: to drop one silently would lose writes or traffic. */

@@ -14,6 +14,7 @@ export function checkHost(fleet: Fleet, bound: BindingDocument, machine: string,
     ...checkSecrets(bound, host),
     ...checkSigner(bound, host),
     ...checkStateRoot(fleet, bound, host),
+    ...checkMounts(fleet, bound, host),
   ];
 }
 
@@ -32,7 +33,7 @@ function checkPrograms({ binding, document }: BindingDocument, host: HostFacts):
   };
   return [
     ...Object.entries(binding.interpreter).flatMap(([name, { path }]) =>
-      missing(['interpreter', name, 'path'], path, host.interpreters[path]),
+      path === undefined ? [] : missing(['interpreter', name, 'path'], path, host.interpreters[path]),
     ),
     ...Object.entries(binding.runner).flatMap(([profile, { allowed_programs }]) =>
       Object.entries(allowed_programs).flatMap(([name, path]) =>
@@ -98,6 +99,33 @@ function checkStateRoot(fleet: Fleet, { binding, document }: BindingDocument, ho
     faults.push(faultAt(document, ['state', 'root'], 'state-roots-overlap', message));
   }
   return faults;
+}
+
+/** I11: what a step is shown never lies in what the authority keeps, nor in any target's state. */
+function checkMounts(fleet: Fleet, { binding, document }: BindingDocument, host: HostFacts): Fault[] {
+  const kept = [
+    ...Object.entries(fleet.directories).map(([name, path]) => [`Idunn's own ${name} directory`, path] as const),
+    ["Idunn's fleet directory", fleet.root] as const,
+    ...[...fleet.bindings.values()].flatMap(({ binding: { target, state } }) =>
+      state === undefined ? [] : [[`the state root of target "${target}"`, state.root] as const],
+    ),
+  ];
+  return Object.entries(binding.runner).flatMap(([name, { mount }]) =>
+    mount.flatMap(({ source }, index): Fault[] => {
+      const at: Path = ['runner', name, 'mount', index, 'source'];
+      const own = host.mounts[source];
+      if (own?.kind !== 'seen') {
+        const message = `${source} ${problem(own, 'cannot be looked at')}`;
+        return [faultAt(document, at, 'host-directory-unreadable', message)];
+      }
+      return kept.flatMap(([what, path]) => {
+        const found = overlap(own.value, host.directories[path]);
+        // A mount may hold one of them: the runner covers it there.
+        if (found === null || found === 'holds') return [];
+        return [faultAt(document, at, 'mount-refused', `${source} ${found} ${what} ${path}`)];
+      });
+    }),
+  );
 }
 
 /**

@@ -4,12 +4,12 @@ import type { Binding } from '../binding/schema.ts';
 import { type Fault, refusedFaults } from '../configuration/fault.ts';
 import { type Fleet, routeName } from '../fleet/fleet.ts';
 import {
+  type ArtifactSpec,
   type PhaseDeadlines,
   type Plan,
   type RehearsalContract,
   type RolloutContract,
   type RouteContract,
-  type RunnerGrant,
   type StateContract,
   type Step,
   startKindOf,
@@ -21,7 +21,8 @@ import { checkAdmission } from './admit.ts';
 import { checkHost } from './check-host.ts';
 import { compileHealth } from './health.ts';
 import type { HostFacts } from './host-facts.ts';
-import { compileLaunch } from './launch.ts';
+import { compileLaunch, INTERPRETER_ARTIFACT } from './launch.ts';
+import { compileRunners } from './runners.ts';
 
 export interface PlanInputs {
   readonly fleet: Fleet;
@@ -54,7 +55,7 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
     inputs: recipe.external_input.map(({ id, url, sha256, max_bytes }) => ({ id, url, sha256, maxBytes: max_bytes })),
     runners: compileRunners(recipe, binding),
     steps: recipe.step.map(compileStep),
-    artifacts: recipe.artifact,
+    artifacts: [...recipe.artifact, ...sealedInterpreter(recipe, binding)],
     launch: compileLaunch(fleet, recipe, binding, hostFacts),
     health,
     continuity: { failedAfterMs: binding.continuity.failed_after_ms ?? null },
@@ -73,23 +74,10 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
 /** The plan's content address. */
 export const planDigest = (plan: Plan): Digest => digestJson(plan);
 
-/** A step gets the variables that its profile asks for; `PATH` is the operator's alone to give. */
-function compileRunners(recipe: Recipe, binding: Binding): Record<string, RunnerGrant> {
-  return Object.fromEntries(
-    Object.entries(recipe.runner).map(([name, asked]) => {
-      const { allowed_programs = {}, environment = {} } = binding.runner[name] ?? {};
-      const granted = (table: Readonly<Record<string, string>>, names: readonly string[]) =>
-        Object.fromEntries(Object.entries(table).filter(([key]) => names.includes(key)));
-      return [
-        name,
-        {
-          kind: 'host-native',
-          allowedPrograms: granted(allowed_programs, asked.programs),
-          environment: granted(environment, [...asked.environment, 'PATH']),
-        },
-      ];
-    }),
-  );
+function sealedInterpreter(recipe: Recipe, binding: Binding): ArtifactSpec[] {
+  const name = recipe.service?.interpreter;
+  const input = name === undefined ? undefined : binding.interpreter[name]?.input;
+  return input === undefined ? [] : [{ id: INTERPRETER_ARTIFACT, path: input, kind: 'file', from: 'input' }];
 }
 
 function compileStep(step: Recipe['step'][number]): Step {

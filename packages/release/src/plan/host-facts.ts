@@ -11,6 +11,8 @@ export interface HostQuestions {
   readonly programs: readonly string[];
   readonly secrets: readonly string[];
   readonly directories: readonly string[];
+  /** What runners are to show to their steps; it has to be there. */
+  readonly mounts: readonly string[];
 }
 
 /** The machine's answers, by path. */
@@ -19,6 +21,7 @@ export interface HostFacts {
   readonly programs: Readonly<Record<string, Evidence<'executable' | 'not-executable'>>>;
   readonly secrets: Readonly<Record<string, Evidence<'private' | 'readable-by-others' | 'not-a-file'>>>;
   readonly directories: Readonly<Record<string, Evidence<Lineage>>>;
+  readonly mounts: Readonly<Record<string, Evidence<Lineage>>>;
   readonly signer: Evidence<{ readonly keyId: string; readonly publicKey: string }>;
 }
 
@@ -31,13 +34,15 @@ export type Lineage = readonly string[];
 
 /** All that must be asked for one binding; the state roots of the whole fleet are compared with its own. */
 export function hostQuestions(fleet: Fleet, { binding }: BindingDocument): HostQuestions {
-  const roots =
-    binding.state === undefined ? [] : [...fleet.bindings.values()].flatMap((other) => other.binding.state?.root ?? []);
+  const mounts = Object.values(binding.runner).flatMap(({ mount }) => mount.map(({ source }) => source));
+  const alone = binding.state === undefined && mounts.length === 0;
+  const roots = alone ? [] : [...fleet.bindings.values()].flatMap((other) => other.binding.state?.root ?? []);
   return {
     target: binding.target,
-    interpreters: Object.values(binding.interpreter).map(({ path }) => path),
+    interpreters: Object.values(binding.interpreter).flatMap(({ path }) => path ?? []),
     programs: Object.values(binding.runner).flatMap(({ allowed_programs }) => Object.values(allowed_programs)),
     secrets: Object.values(binding.secret).map(({ file }) => file),
-    directories: roots.length === 0 ? [] : [...roots, ...Object.values(fleet.directories), fleet.root],
+    directories: alone ? [] : [...roots, ...Object.values(fleet.directories), fleet.root],
+    mounts,
   };
 }

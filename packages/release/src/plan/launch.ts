@@ -4,6 +4,9 @@ import type { LaunchContract, LaunchValue } from '../model/plan.ts';
 import type { Recipe } from '../recipe/schema.ts';
 import type { HostFacts } from './host-facts.ts';
 
+/** The artifact that a sealed interpreter is installed as. */
+export const INTERPRETER_ARTIFACT = 'interpreter';
+
 /** The launch contract of an admitted recipe. Operator slots become the operator's literal text here and now. */
 export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, host: HostFacts): LaunchContract {
   const { service } = recipe;
@@ -16,7 +19,7 @@ export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, ho
   const { from_port: fromPort = fleet.ports.from, to_port: toPort = fleet.ports.to } = binding.endpoint ?? {};
   const { limits } = binding;
   return {
-    program: compileProgram(service, binding, host),
+    program: compileProgram(service, recipe, binding, host),
     args: service.args.map(value),
     environment: Object.fromEntries(
       service.required_environment.map((name) => [name, value(granted(binding.environment, name))]),
@@ -36,15 +39,22 @@ export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, ho
 
 function compileProgram(
   service: NonNullable<Recipe['service']>,
+  { external_input: inputs }: Recipe,
   binding: Binding,
   host: HostFacts,
 ): LaunchContract['program'] {
   const { artifact, path = '', interpreter } = service;
   if (interpreter === undefined) return { kind: 'artifact', artifact, path };
   const admitted = granted(binding.interpreter, interpreter);
-  const digest = host.interpreters[admitted.path];
-  if (digest?.kind !== 'seen') throw new TypeError('an unchecked interpreter');
-  return { kind: 'interpreter', origin: 'host', path: admitted.path, digest: digest.value, entry: { artifact, path } };
+  const entry = { artifact, path };
+  if (admitted.origin === 'input') {
+    const input = inputs.find(({ id }) => id === admitted.input);
+    if (input === undefined) throw new TypeError('an unchecked interpreter');
+    return { kind: 'interpreter', origin: 'input', artifact: INTERPRETER_ARTIFACT, digest: input.sha256, entry };
+  }
+  const digest = admitted.path === undefined ? undefined : host.interpreters[admitted.path];
+  if (admitted.path === undefined || digest?.kind !== 'seen') throw new TypeError('an unchecked interpreter');
+  return { kind: 'interpreter', origin: 'host', path: admitted.path, digest: digest.value, entry };
 }
 
 /** A grant that admission has already found; its absence is a fault of ours. */

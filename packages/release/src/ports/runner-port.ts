@@ -13,6 +13,8 @@ export interface RunRequest {
 export interface RunReport {
   readonly durationMs: number;
   readonly outputBytes: number;
+  /** Places outside that the step connected to, each `host:port` once, in order of name. */
+  readonly contacted: readonly string[];
 }
 
 /**

@@ -16,6 +16,8 @@ export interface StagePort {
   mark(stage: StageId): Promise<void>;
   /** Marks a stage as about to be changed by steps: it is never taken for the exact tree again. */
   spoil(stage: StageId): Promise<void>;
+  /** The digest of a regular file of the tree, reached without a link; `null` for anything else. */
+  fileDigest(stage: StageId, path: string): Promise<Digest | null>;
   /** Digests what the steps left. */
   artifact(stage: StageId, spec: ArtifactSpec): Promise<Outcome<SealedArtifact>>;
   discard(stage: StageId): Promise<void>;

@@ -14,6 +14,7 @@ export function checkRecipe(document: Document, recipe: Sections<RecipeShape>): 
     ...duplicates(document, ['state', 'store'], recipe.state?.store, 'path'),
     ...duplicates(document, ['capability'], recipe.capability, 'name'),
     ...checkProduct(document, recipe),
+    ...checkRunners(document, recipe),
     ...checkSteps(document, recipe),
     ...checkService(document, recipe),
     ...checkSlots(document, recipe),
@@ -57,6 +58,16 @@ function checkProduct(document: Document, recipe: Sections<RecipeShape>): Fault[
     faults.push(faultAt(document, ['health'], 'missing-field', message, document.place(['service', 'routed'])));
   }
   return faults;
+}
+
+/** What a step fetches must be pinned by the source itself. */
+function checkRunners(document: Document, { runner = {} }: Sections<RecipeShape>): Fault[] {
+  return Object.entries(runner).flatMap(([name, { network, lockfile }]) => {
+    if (network === undefined || lockfile !== undefined) return [];
+    const path = ['runner', name, 'lockfile'];
+    const message = `runner.${name}.lockfile is missing: with a network, the file that pins what is fetched`;
+    return [faultAt(document, path, 'missing-field', message, document.place(['runner', name, 'network']))];
+  });
 }
 
 function checkSteps(document: Document, { step, runner }: Sections<RecipeShape>): Fault[] {

@@ -25,6 +25,8 @@ const runner = z.strictObject({
   programs: z.array(program).max(LIST_LIMIT).min(1),
   environment: list(environmentName),
   network: id.optional(),
+  /** The file that pins what the steps fetch; demanded with a network. */
+  lockfile: relativePath.optional(),
 });
 
 const step = z.strictObject({

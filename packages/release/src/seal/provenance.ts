@@ -1,7 +1,17 @@
-import { canonicalJson, type SigningKey, signEnvelope } from '@idunn/kernel';
+import { canonicalJson, type Digest, type SigningKey, signEnvelope } from '@idunn/kernel';
 import type { Plan } from '../model/plan.ts';
 import type { SealedArtifact } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
+
+/** What was seen while the steps ran. */
+export interface BuildObservations {
+  /** The lockfiles of the profiles, by path, before any step ran. */
+  readonly lockfiles: Readonly<Record<string, Digest>>;
+  /** By step: each place outside that it connected to. */
+  readonly contacted: Readonly<Record<string, readonly string[]>>;
+}
+
+export const NOTHING_OBSERVED: BuildObservations = { lockfiles: {}, contacted: {} };
 
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
@@ -11,8 +21,16 @@ const hex = (digest: string): string => digest.slice('sha256:'.length);
  * An in-toto Statement (v1) with SLSA provenance (v1). Each sealed file is a subject, so that `sha256sum` is enough
  * to check one. It holds no time: the same plan and bytes give the same statement.
  */
-export function provenanceStatement(plan: Plan, artifacts: readonly SealedArtifact[]) {
+export function provenanceStatement(
+  plan: Plan,
+  artifacts: readonly SealedArtifact[],
+  { lockfiles, contacted }: BuildObservations = NOTHING_OBSERVED,
+) {
   const { source, launch } = plan;
+  const byproducts = Object.entries(contacted).map(([step, places]) => ({
+    name: `network of step ${step}`,
+    annotations: { contacted: places },
+  }));
   const interpreter = launch.program.kind === 'interpreter' ? [launch.program] : [];
   return {
     _type: 'https://in-toto.io/Statement/v1',
@@ -48,6 +66,7 @@ export function provenanceStatement(plan: Plan, artifacts: readonly SealedArtifa
                 : { sha256: source.tree, gitCommit: source.commit },
           },
           { name: source.recipePath, digest: { sha256: hex(source.recipeDigest) } },
+          ...Object.entries(lockfiles).map(([name, digest]) => ({ name, digest: { sha256: hex(digest) } })),
           ...plan.inputs.map(({ id, url, sha256 }) => ({ name: id, uri: url, digest: { sha256: hex(sha256) } })),
           ...interpreter.map(({ digest }) => ({ name: 'interpreter', digest: { sha256: hex(digest) } })),
         ],
@@ -55,12 +74,19 @@ export function provenanceStatement(plan: Plan, artifacts: readonly SealedArtifa
       runDetails: {
         builder: { id: `urn:idunn:fleet:${plan.fleet}:machine:${plan.machine}` },
         metadata: { invocationId: planDigest(plan) },
+        ...(byproducts.length === 0 ? {} : { byproducts }),
       },
     },
   };
 }
 
 /** The signed statement as the text of `provenance.json`. */
-export function signedProvenance(plan: Plan, artifacts: readonly SealedArtifact[], key: SigningKey): string {
-  return `${canonicalJson(signEnvelope(provenanceStatement(plan, artifacts), [key], IN_TOTO_PAYLOAD_TYPE))}\n`;
+export function signedProvenance(
+  plan: Plan,
+  artifacts: readonly SealedArtifact[],
+  key: SigningKey,
+  observed: BuildObservations = NOTHING_OBSERVED,
+): string {
+  const statement = provenanceStatement(plan, artifacts, observed);
+  return `${canonicalJson(signEnvelope(statement, [key], IN_TOTO_PAYLOAD_TYPE))}\n`;
 }

@@ -51,7 +51,7 @@ export function releaseDigest(release: SealedRelease): Digest {
 
 /** What will be exec'd, found among the sealed bytes (I2). */
 function sealedProgram(
-  { launch: { program } }: Plan,
+  { target, launch: { program } }: Plan,
   artifacts: readonly SealedArtifact[],
 ): Outcome<Pick<SealedRelease, 'executableDigest' | 'entry'>> {
   const { artifact, path } = program.kind === 'artifact' ? program : program.entry;
@@ -61,8 +61,15 @@ function sealedProgram(
     return refused(refusal('entry-missing', `The program ${name} is not a regular file among the sealed artifacts.`));
   }
   if (program.kind === 'interpreter') {
+    const sealed = program.origin === 'host' ? program.digest : sealedDigest(artifacts, program.artifact);
+    if (sealed !== program.digest) {
+      return refused(refusal('interpreter-changed', `The interpreter of ${target} is not the input that was pinned.`));
+    }
     return ok({ executableDigest: program.digest, entry: { artifact, path, digest: file.digest } });
   }
   if (!file.executable) return refused(refusal('entry-missing', `The program ${name} is not executable.`));
   return ok({ executableDigest: file.digest, entry: null });
 }
+
+const sealedDigest = (artifacts: readonly SealedArtifact[], artifact: string): Digest | undefined =>
+  artifacts.find(({ id }) => id === artifact)?.files[0]?.digest;

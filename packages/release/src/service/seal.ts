@@ -33,6 +33,8 @@ export async function seal(
   const materialized = await ports.materialize();
   if (!materialized.ok) return materialized;
 
+  const lockfiles = await lockfilesOf(ports, plan, stage);
+  if (!lockfiles.ok) return lockfiles;
   const steps = await runSteps(ports, plan, stage, signal, progress);
   if (!steps.ok) return steps;
   const artifacts = await sealArtifacts(ports, plan, stage);
@@ -40,7 +42,9 @@ export async function seal(
   const interpreter = await sameInterpreter(ports, plan);
   if (!interpreter.ok) return interpreter;
 
-  const provenance = signedProvenance(plan, artifacts.value, ports.key);
+  const { stepsMs, contacted } = steps.value;
+  const observed = { lockfiles: lockfiles.value, contacted };
+  const provenance = signedProvenance(plan, artifacts.value, ports.key, observed);
   const release = sealRelease(plan, artifacts.value, provenance, ports.key.keyId);
   if (!release.ok) return release;
   if (signal.aborted) return aborted(`Sealing ${plan.target}`);
@@ -50,7 +54,7 @@ export async function seal(
   if (!installed.ok) return installed;
   await ports.releases.remember(planDigest(plan), release.value.release);
   await ports.stages.discard(stage);
-  return ok({ ...release.value, stepsMs: steps.value });
+  return ok({ ...release.value, stepsMs });
 }
 
 /**
@@ -66,15 +70,40 @@ async function sealedBefore(ports: SealContext, plan: Plan): Promise<Outcome<Sea
   return verified.refusal.code === 'release-missing' ? null : verified;
 }
 
+/** What a profile's steps fetch is pinned by a file of the exact tree; read before any step could change it. */
+async function lockfilesOf(
+  ports: ReleaseServicePorts,
+  { runners }: Plan,
+  stage: StageId,
+): Promise<Outcome<Record<string, Digest>>> {
+  const digests: Record<string, Digest> = {};
+  for (const [profile, { lockfile }] of Object.entries(runners)) {
+    if (lockfile === null) continue;
+    const digest = await ports.stages.fileDigest(stage, lockfile);
+    if (digest === null) {
+      const reason = `${lockfile}, the lockfile of profile ${profile}, is not a regular file of the source tree.`;
+      return refused(refusal('lockfile-missing', reason));
+    }
+    digests[lockfile] = digest;
+  }
+  return ok(digests);
+}
+
+interface StepsRun {
+  readonly stepsMs: number;
+  readonly contacted: Readonly<Record<string, readonly string[]>>;
+}
+
 async function runSteps(
   ports: ReleaseServicePorts,
   plan: Plan,
   stage: StageId,
   signal: AbortSignal,
   progress: ReleaseProgress,
-): Promise<Outcome<number>> {
+): Promise<Outcome<StepsRun>> {
   if (plan.steps.length > 0) await ports.stages.spoil(stage);
   let stepsMs = 0;
+  const contacted: Record<string, readonly string[]> = {};
   for (const step of plan.steps) {
     const grant = Object.hasOwn(plan.runners, step.profile) ? plan.runners[step.profile] : undefined;
     if (grant === undefined) throw new TypeError(`the plan has no runner ${step.profile}`);
@@ -83,8 +112,9 @@ async function runSteps(
     const run = await ports.runner.run(request, signal, (text) => progress({ step: step.id, text }));
     if (!run.ok) return run;
     stepsMs += run.value.durationMs;
+    if (run.value.contacted.length > 0) contacted[step.id] = run.value.contacted;
   }
-  return ok(stepsMs);
+  return ok({ stepsMs, contacted });
 }
 
 async function sealArtifacts(
@@ -104,8 +134,8 @@ async function sealArtifacts(
 /** I2: the interpreter that is sealed is the one that was planned. */
 async function sameInterpreter(ports: ReleaseServicePorts, { target, launch }: Plan): Promise<Outcome<'same'>> {
   const { program } = launch;
-  if (program.kind === 'artifact') return ok('same');
-  const questions = { target, interpreters: [program.path], programs: [], secrets: [], directories: [] };
+  if (program.kind === 'artifact' || program.origin === 'input') return ok('same');
+  const questions = { target, interpreters: [program.path], programs: [], secrets: [], directories: [], mounts: [] };
   const found = (await ports.host.look(questions)).interpreters[program.path];
   if (found?.kind === 'seen' && found.value === program.digest) return ok('same');
   return refused(

@@ -74,6 +74,7 @@ export function hostFacts(more: Partial<HostFacts> = {}): HostFacts {
         lineage(path),
       ]),
     ),
+    mounts: {},
     signer: seen({ keyId: 'ed25519:00', publicKey: Buffer.alloc(32).toString('base64') }),
     ...more,
   };

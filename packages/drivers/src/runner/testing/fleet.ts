@@ -18,8 +18,10 @@ import {
   type SourcePort,
   stagesDirectory,
 } from '@idunn/release';
+import { createBubblewrapRunner } from '../../bubblewrap/runner.ts';
 import { createGitSource } from '../../git/source.ts';
 import { Repository, temporary } from '../../git/testing/repository.ts';
+import { createRunner } from '../by-grant.ts';
 import { createHostRunner } from '../runner.ts';
 
 export const key = signingKeyFromSeed(Buffer.alloc(32, 9).toString('base64'));
@@ -115,10 +117,20 @@ export async function bench(
     resolve: (...words) => ((calls.resolve += 1), git.resolve(...words)),
     stage: (...words) => ((calls.stage += 1), git.stage(...words)),
   };
-  const host = createHostRunner({ stages, clock: systemClock(), timers: systemTimers });
+  const surroundings = { stages, clock: systemClock(), timers: systemTimers };
+  const both = createRunner(
+    createHostRunner(surroundings),
+    createBubblewrapRunner({
+      ...surroundings,
+      fleet: id,
+      bubblewrap: '/usr/bin/bwrap',
+      uid: process.getuid?.() ?? 0,
+      hidden: () => [root],
+    }),
+  );
   const runner: RunnerPort = {
-    endAll: (stage) => host.endAll(stage),
-    run: (...words) => ((calls.run += 1), host.run(...words)),
+    endAll: (stage) => both.endAll(stage),
+    run: (...words) => ((calls.run += 1), both.run(...words)),
   };
   const signer = { keyId: 'ed25519:test', publicKey: publicKeyOf(key.privateKey) };
   const release = createLocalReleaseService({

@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { relative } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { type Clock, ok, refusal, refused, type Timers } from '@idunn/kernel';
+import type { BubblewrapGrant, StepLimits } from '@idunn/release';
+import type { Aftermath, Confinement, StartedStep, StepSite } from '../runner/confinement.ts';
+import { onlyThese, withNothing } from '../runner/descriptors.ts';
+import { stepMark, stepRun } from '../runner/environment.ts';
+import type { Ended } from '../runner/judge.ts';
+import { endLeftovers } from '../runner/leftovers.ts';
+import { EGRESS_ENVIRONMENT, egressShown, throughEgress } from './egress/inside.ts';
+import { type Egress, openEgress } from './egress/proxy.ts';
+import { type GroupMeans, StepGroup } from './group.ts';
+import { InitProcess } from './init-process.ts';
+import { giveToSteps, showToSteps } from './ownership.ts';
+import { MADE_FILES, PLACES } from './places.ts';
+import { readStatus, type SandboxStatus } from './status.ts';
+import { covers, programFiles, type Shown, systemView } from './view.ts';
+import { becomeNobody, countProcesses, DESCRIPTORS, type Privilege, sandboxWords } from './words.ts';
+
+export interface SandboxMeans {
+  /** Absolute path of `bwrap`. */
+  readonly bubblewrap: string;
+  readonly privilege: Privilege;
+  readonly groups: GroupMeans;
+  /** The filter of system calls; `null` where this architecture has none. */
+  readonly seccomp: Buffer | null;
+  /** What no mount may show, as it is now: the fleet's directories, states and secrets. */
+  readonly hidden: () => readonly string[];
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+type Site = StepSite<BubblewrapGrant>;
+
+/** Bubblewrap's launcher and inner init, and with a network the forwarder and its threads, are no part of a limit. */
+const OWN_PROCESSES = 2;
+const OWN_WITH_NETWORK = 24;
+
+export const sandboxed = (means: SandboxMeans): Confinement<BubblewrapGrant> => ({
+  async start(site) {
+    const group = new StepGroup(means.groups, site.request.stage);
+    const { processes, ...limits } = allowed(site.grant);
+    const counted = means.privilege === 'user-namespace' && means.groups.room === null;
+    const made = group.make({ ...limits, processes: counted ? null : processes });
+    if (!made.ok) return made;
+    const { grant, paths } = site;
+    const egress = grant.network === null ? null : await openEgress(paths.root, grant.network, site.line);
+    try {
+      if (means.privilege === 'root') {
+        for (const part of [site.tree, paths.home, paths.temporary]) await giveToSteps(part);
+        await showToSteps(paths.inputs);
+      }
+      const shown = await whatIsShown(site, egress, means.hidden());
+      return ok(begin(means, site, { group, egress, shown, counted: counted ? processes : null }));
+    } catch (error) {
+      await egress?.close();
+      group.remove();
+      if (!(error instanceof Error) || !('syscall' in error)) throw error;
+      return refused(refusal('step-not-started', `Step ${site.request.step.id}: ${error.message}.`));
+    }
+  },
+});
+
+function allowed({ limits, network }: BubblewrapGrant): StepLimits {
+  const own = network === null ? OWN_PROCESSES : OWN_WITH_NETWORK;
+  return { ...limits, processes: limits.processes === null ? null : limits.processes + own };
+}
+
+async function whatIsShown(
+  { grant }: Site,
+  egress: Egress | null,
+  hidden: readonly string[],
+): Promise<readonly Shown[]> {
+  const mounts = grant.mounts.map((mount): Shown => ({ kind: 'read-only', ...mount }));
+  const view = [...(await systemView()), ...mounts];
+  const programs = await programFiles(Object.values(grant.allowedPrograms), view);
+  return [
+    ...view,
+    ...(await covers(view, hidden)),
+    ...programs,
+    ...(egress === null ? [] : egressShown(egress.socket)),
+  ];
+}
+
+interface Prepared {
+  readonly group: StepGroup;
+  readonly egress: Egress | null;
+  readonly shown: readonly Shown[];
+  /** A process limit that no group holds. */
+  readonly counted: number | null;
+}
+
+function begin(means: SandboxMeans, site: Site, prepared: Prepared): StartedStep {
+  const { request, paths, program } = site;
+  const { group, egress, shown, counted } = prepared;
+  const words = sandboxWords({
+    privilege: means.privilege,
+    shown,
+    stage: { ...paths, tree: site.tree },
+    directory: relative(site.tree, site.directory),
+    environment: {
+      ...site.grant.environment,
+      HOME: PLACES.home,
+      TMPDIR: PLACES.temporary,
+      IDUNN_INPUTS: PLACES.inputs,
+      IDUNN_STEP: stepRun(request.stage, request.requestId),
+      ...(egress === null ? {} : EGRESS_ENVIRONMENT),
+    },
+    filtered: means.seccomp !== null,
+  });
+  const command = [
+    ...becomeNobody(means.privilege),
+    ...countProcesses(counted),
+    ...(egress === null ? [] : throughEgress),
+    program,
+    ...request.step.argv.slice(1),
+  ];
+  const made = Object.values(MADE_FILES);
+  const child = withNothing((nothing) =>
+    group.inside(() =>
+      spawn(means.bubblewrap, ['--args', String(DESCRIPTORS.words), '--', ...command], {
+        // The launcher is known by it; the program's own environment comes from the words.
+        env: { IDUNN_STEP: stepRun(request.stage, request.requestId) },
+        cwd: '/',
+        detached: true,
+        stdio: onlyThese(
+          ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...made.map(() => 'pipe' as const)],
+          nothing,
+        ),
+      }),
+    ),
+  );
+  give(child, DESCRIPTORS.words, `${words.join('\0')}\0`);
+  give(child, DESCRIPTORS.seccomp, means.seccomp ?? '');
+  for (const [index, text] of made.entries()) give(child, DESCRIPTORS.made + index, text);
+  const status = readStatus(child.stdio[DESCRIPTORS.status] as Readable | null);
+  const init = status.init.then((pid) => (pid === null ? null : InitProcess.of(pid, paths.root, means.clock)));
+  return {
+    child,
+    kill() {
+      killLauncher(child);
+      group.kill();
+      void init.then((found) => found?.kill());
+    },
+    cleared: () => clear(means, site, prepared, status, init),
+  };
+}
+
+/** Hands the launcher bytes; one that is gone already does not take them, and its exit says why. */
+function give(child: ChildProcess, descriptor: number, bytes: string | Buffer): void {
+  const pipe = child.stdio[descriptor] as Writable | null | undefined;
+  pipe?.on('error', () => undefined);
+  pipe?.end(bytes);
+}
+
+function killLauncher(child: ChildProcess): void {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+}
+
+/** The launcher ended: everybody behind it ends now, is seen gone, and what was made for the step goes. */
+async function clear(
+  means: SandboxMeans,
+  { request, grant, paths }: Site,
+  { group, egress }: Prepared,
+  status: SandboxStatus,
+  found: Promise<InitProcess | null>,
+): Promise<Aftermath> {
+  const init = await found;
+  group.kill();
+  init?.kill();
+  await endLeftovers(stepMark(request.stage, request.requestId));
+  const seen = [await group.empty(means.timers), await (init?.gone(means.timers) ?? null)];
+  const memoryKills = group.memoryKills();
+  group.remove();
+  await InitProcess.forget(paths.root);
+  await egress?.close();
+  const began = await status.began;
+  const note =
+    memoryKills > 0
+      ? `Its memory limit of ${grant.limits.memoryBytes} bytes was reached.`
+      : (egress?.refused() ?? null);
+  return {
+    contacted: egress?.contacted() ?? [],
+    note,
+    stuck: seen.includes(false),
+    ended: (exit) => exitOf(exit, began),
+  };
+}
+
+/** The launcher carries the program's exit on; when the program never began, the exit is the launcher's own. */
+function exitOf(exit: Ended, began: boolean): Ended {
+  if (began || exit.error !== null || exit.by !== null) return exit;
+  return { ...exit, error: 'bubblewrap could not make its sandbox; its own words are the last lines' };
+}

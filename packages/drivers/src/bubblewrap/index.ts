@@ -1,0 +1,1 @@
+export { type BubblewrapRunnerOptions, createBubblewrapRunner } from './runner.ts';
