@@ -60,6 +60,8 @@ export const WHOLE_BUDGET_S = 20 * 60;
 export const DEBIAN_PACKAGES = [
   { package: 'git', program: 'git', because: 'sources are read by git plumbing' },
   { package: 'util-linux', program: 'prlimit', because: 'the store is starved of file size' },
+  { package: 'bubblewrap', program: 'bwrap', because: 'steps are run in sandboxes' },
+  { package: 'python3', program: 'python3', because: 'hostile steps try the sandbox' },
   { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },
   { package: 'postgresql', program: 'pg_lsclusters', because: 'databases are carried down the ladder' },
   { package: 'python3', program: 'python3', because: 'almanac, an example that knows nothing of Idunn, is tried' },

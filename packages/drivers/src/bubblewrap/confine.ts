@@ -15,7 +15,7 @@ import { InitProcess } from './init-process.ts';
 import { giveToSteps, showToSteps } from './ownership.ts';
 import { MADE_FILES, PLACES } from './places.ts';
 import { readStatus, type SandboxStatus } from './status.ts';
-import { covers, programFiles, type Shown, systemView } from './view.ts';
+import { covers, placeProgram, type Shown, systemView } from './view.ts';
 import { becomeNobody, countProcesses, DESCRIPTORS, type Privilege, sandboxWords } from './words.ts';
 
 export interface SandboxMeans {
@@ -51,8 +51,8 @@ export const sandboxed = (means: SandboxMeans): Confinement<BubblewrapGrant> => 
         for (const part of [site.tree, paths.home, paths.temporary]) await giveToSteps(part);
         await showToSteps(paths.inputs);
       }
-      const shown = await whatIsShown(site, egress, means.hidden());
-      return ok(begin(means, site, { group, egress, shown, counted: counted ? processes : null }));
+      const view = await whatIsShown(site, egress, means.hidden());
+      return ok(begin(means, site, { group, egress, ...view, counted: counted ? processes : null }));
     } catch (error) {
       await egress?.close();
       group.remove();
@@ -67,33 +67,46 @@ function allowed({ limits, network }: BubblewrapGrant): StepLimits {
   return { ...limits, processes: limits.processes === null ? null : limits.processes + own };
 }
 
-async function whatIsShown(
-  { grant }: Site,
-  egress: Egress | null,
-  hidden: readonly string[],
-): Promise<readonly Shown[]> {
-  const mounts = grant.mounts.map((mount): Shown => ({ kind: 'read-only', ...mount }));
-  const view = [...(await systemView()), ...mounts];
-  const programs = await programFiles(Object.values(grant.allowedPrograms), view);
-  return [
-    ...view,
-    ...(await covers(view, hidden)),
-    ...programs,
-    ...(egress === null ? [] : egressShown(egress.socket)),
-  ];
+/** What a step sees, and where its program is in it. */
+interface View {
+  readonly shown: readonly Shown[];
+  readonly program: string;
 }
 
-interface Prepared {
+async function whatIsShown(
+  { grant, program, request: { step } }: Site,
+  egress: Egress | null,
+  hidden: readonly string[],
+): Promise<View> {
+  const mounts = grant.mounts.map((mount): Shown => ({ kind: 'read-only', ...mount }));
+  const view = [...(await systemView()), ...mounts];
+  const programs = await Promise.all(
+    Object.entries(grant.allowedPrograms).map(async ([name, path]) => ({
+      name,
+      ...(await placeProgram(name, path, view)),
+    })),
+  );
+  return {
+    shown: [
+      ...view,
+      ...(await covers(view, hidden)),
+      ...programs.flatMap((placed) => placed.shown),
+      ...(egress === null ? [] : egressShown(egress.socket)),
+    ],
+    program: programs.find(({ name }) => name === step.argv[0])?.path ?? program,
+  };
+}
+
+interface Prepared extends View {
   readonly group: StepGroup;
   readonly egress: Egress | null;
-  readonly shown: readonly Shown[];
   /** A process limit that no group holds. */
   readonly counted: number | null;
 }
 
 function begin(means: SandboxMeans, site: Site, prepared: Prepared): StartedStep {
-  const { request, paths, program } = site;
-  const { group, egress, shown, counted } = prepared;
+  const { request, paths } = site;
+  const { group, egress, shown, program, counted } = prepared;
   const words = sandboxWords({
     privilege: means.privilege,
     shown,

@@ -4,6 +4,8 @@ export const PLACES = {
   tree: '/idunn/tree',
   inputs: '/idunn/inputs',
   home: '/idunn/home',
+  /** Admitted programs that no mount shows, each as its one file under its name. */
+  programs: '/idunn/programs',
   temporary: '/tmp',
   /** Only with a network: the way out. */
   egress: '/idunn/egress',

@@ -1,5 +1,6 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PLACES } from './places.ts';
 
 /** One thing that a sandbox shows. */
 export type Shown =
@@ -46,15 +47,27 @@ export async function systemView(): Promise<readonly Shown[]> {
 
 const readOnly = (destination: string, source = destination): Shown => ({ kind: 'read-only', source, destination });
 
-/** Programs that no mount shows yet, each as its one file. */
-export async function programFiles(programs: readonly string[], shown: readonly Shown[]): Promise<readonly Shown[]> {
-  const added: Shown[] = [];
-  for (const program of new Set(programs)) {
-    const covered = shown.some(({ kind, destination }) => kind === 'read-only' && isBelow(program, destination));
-    const throughLink = shown.some(({ kind, destination }) => kind === 'link' && isBelow(program, destination));
-    if (!covered && !throughLink) added.push(readOnly(program, await realpath(program)));
+/** Where a program of the host is found inside; with the one file that has to be shown for it, if no mount does. */
+export interface PlacedProgram {
+  readonly path: string;
+  readonly shown: readonly Shown[];
+}
+
+/** `path` is the host's, as the binding admits it. */
+export async function placeProgram(name: string, path: string, view: readonly Shown[]): Promise<PlacedProgram> {
+  const real = await realpath(path);
+  const behind = (file: string) =>
+    view.flatMap((mount) => (mount.kind === 'read-only' && isBelow(file, mount.source) ? [mount] : [])).at(-1);
+  const visible = behind(real) !== undefined;
+  if (visible && view.some((shown) => shown.kind === 'link' && isBelow(path, shown.destination))) {
+    return { path, shown: [] };
   }
-  return added;
+  const mount = behind(path);
+  if (visible && mount !== undefined) {
+    return { path: join(mount.destination, path.slice(mount.source.length)), shown: [] };
+  }
+  const destination = `${PLACES.programs}/${name}`;
+  return { path: destination, shown: [readOnly(destination, real)] };
 }
 
 /** Covers everything hidden that a mount would show: the authority's own directories, states and secrets (I11). */

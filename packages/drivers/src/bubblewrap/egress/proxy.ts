@@ -112,7 +112,6 @@ class Proxy {
         method: request.method ?? 'GET',
         path: destination.path,
         headers: { ...headers, host: destination.port === 80 ? destination.host : placeOf(destination) },
-        agent: false,
         createConnection: () => this.#reach(destination, () => undefined),
       },
       (answer) => {
