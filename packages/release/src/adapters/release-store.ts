@@ -13,8 +13,8 @@ import type { DigestMemo } from './digest-memo.ts';
 import { absentAsNull, digestFile, readWhole, removeTree, syncPath, writeDurably } from './files.ts';
 import { walk } from './walk.ts';
 
-const RECORD = 'release.json';
-const PROVENANCE = 'provenance.json';
+export const RECORD = 'release.json';
+export const PROVENANCE = 'provenance.json';
 /** Which release a plan was sealed as; only a short cut, made again when it is lost. */
 const PLANS = 'plans';
 
