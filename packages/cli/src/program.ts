@@ -176,6 +176,15 @@ export function program(environment: Environment, finish: Finish): Command {
       finish(await inspect(environment, id, command.optsWithGlobals()));
     });
   idunn
+    .command('verify')
+    .description('check again what is admitted, from its bytes to the running process')
+    .argument('<target>', 'a target', targetName)
+    .option('--source', 'derive tree and recipe from the origin’s commit too')
+    .action(async (target: string, _options, command: Command) => {
+      const { verify } = await import('./commands/verify.ts');
+      finish(await verify(environment, target, command.optsWithGlobals()));
+    });
+  idunn
     .command('takeover')
     .description('make the state of another fleet this target’s')
     .argument('<target>', 'a target', targetName)

@@ -3,6 +3,7 @@ import type { CommandRequest } from './schemas/command.ts';
 import type { Doctor, FleetAnswer, Inspect, KeyAnswer, Keys, LogLines, Version } from './schemas/daemon.ts';
 import type { History } from './schemas/history.ts';
 import type { PlanAnswer } from './schemas/plan.ts';
+import type { Verify } from './schemas/sealed.ts';
 import type { Status } from './schemas/status.ts';
 import type { OperationReceiptAnswer, TransactionAnswer } from './schemas/transaction.ts';
 import { type Followed, type FollowRequest, follow } from './transport/follow.ts';
@@ -23,6 +24,8 @@ export interface Client {
   followLogs(target: string, options: { lines?: number; signal: AbortSignal }): Promise<Answer<AsyncIterable<string>>>;
   events(request: Omit<FollowRequest, 'socket'>): AsyncGenerator<Followed>;
   inspect(id: string): Promise<Answer<Inspect>>;
+  /** Re-checks what is admitted from its bytes; with `source`, from the commit on. Takes as long as reading them. */
+  verify(target: string, options: { source: boolean }): Promise<Answer<Verify>>;
   doctor(): Promise<Answer<Doctor>>;
   keys(): Promise<Answer<Keys>>;
   createKey(target: string): Promise<Answer<KeyAnswer>>;
@@ -48,6 +51,7 @@ export function createClient(socket: string): Client {
     followLogs: (target, options) => followLogs(socket, target, options),
     events: (request) => follow({ ...request, socket }),
     inspect: (id) => get(`/v1/inspect/${encodeURIComponent(id)}`),
+    verify: (target, { source }) => get(`/v1/verify/${encodeURIComponent(target)}?source=${source}`),
     doctor: () => get('/v1/doctor'),
     keys: () => get('/v1/keys'),
     createKey: (target) => post('/v1/keys', { target }),

@@ -24,6 +24,7 @@ import {
   type Fleet,
   type ReleasePort,
   releaseDirectory,
+  type SourcePort,
   stagesDirectory,
 } from '@idunn/release';
 import type { FleetReading } from './fleet/fleet-source.ts';
@@ -33,6 +34,7 @@ import { assembleObserver } from './observer/installed-program.ts';
 /** Everything outside that the daemon drives. */
 export interface Drivers {
   readonly release: ReleasePort;
+  readonly source: SourcePort;
   readonly workload: ProcessDriver;
   readonly channel: ChannelDriver;
   readonly lease: SqliteLease;
@@ -59,11 +61,12 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const sockets = join(directories.runtime, 'observer');
   const stages = stagesDirectory(directories.cache);
 
+  const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock });
   const local = createLocalReleaseService({
     fleet: () => fleet.last.fleet,
     machine: machine.name,
     directories,
-    source: createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock }),
+    source,
     runner: createRunner(
       createHostRunner({ stages, clock, timers }),
       createBubblewrapRunner({
@@ -162,7 +165,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     ids,
     log: (text) => ground.log.info({ part: 'channel' }, text),
   });
-  return ok({ release, workload, channel, lease, router, link, bootstrap });
+  return ok({ release, source, workload, channel, lease, router, link, bootstrap });
 }
 
 /** I11: no mount of a runner shows what the authority keeps, any target's state, or the file of a secret. */

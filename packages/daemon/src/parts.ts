@@ -7,6 +7,9 @@ import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { keyAnswer } from './keys/keyring.ts';
 import { logReader } from './logs/log-reader.ts';
+import { dossierAnswer } from './verify/answer.ts';
+import { dossierOf, incarnationOf } from './verify/dossier.ts';
+import { createVerifier } from './verify/verify.ts';
 
 /** The program's own version, as its manifest says. */
 export const DAEMON_VERSION = '0.1.0';
@@ -18,7 +21,7 @@ export function apiParts(
   engine: EngineApi,
   metrics: () => Promise<string>,
 ): ApiParts {
-  const { machine, fleet, store, keyring, directories } = ground;
+  const { machine, fleet, store, keyring, directories, authority } = ground;
   const startedAt = new Date(machine.clock.wallMs()).toISOString();
   const helpers = async (): Promise<Version['helpers']> => {
     const router = await drivers.router.ensure();
@@ -28,6 +31,18 @@ export function apiParts(
       observerPid: observer?.admitted?.processes[0]?.pid ?? null,
     };
   };
+  const verify = createVerifier({
+    store,
+    engine,
+    drivers,
+    releases: directories.releases,
+    timers: machine.timers,
+    authorityKeys: [authority.record],
+    async observerPublicKey() {
+      const key = await keyring.signer(OBSERVER_TARGET);
+      return key.ok ? key.value.record.publicKey : null;
+    },
+  });
   return {
     engine,
     clock: machine.clock,
@@ -69,6 +84,12 @@ export function apiParts(
       isDigest(digest)
         ? drivers.release.installed(digest)
         : Promise.resolve(refused(refusal('subject-unknown', `${digest} is no digest`))),
+    async dossier(of) {
+      const incarnation = 'incarnation' in of ? of.incarnation : await incarnationOf(store, of.release);
+      const found = incarnation === null ? null : await dossierOf(store, incarnation);
+      return found === null ? null : dossierAnswer(found, directories.releases, drivers.workload);
+    },
+    verify,
     history: (options) => readHistory(store, engine, options),
     logs: logReader(directories.logs, drivers.workload),
     doctor: () => doctorChecks(ground, drivers),

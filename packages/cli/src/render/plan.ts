@@ -1,7 +1,7 @@
 import type { PlanAnswer } from '@idunn/client';
 import type { Style } from './style.ts';
 import { table } from './table.ts';
-import { duration, short } from './words.ts';
+import { bytes, duration, short } from './words.ts';
 
 /** The plan for a person: what would run, on which grants, and how it would be moved. */
 export function renderPlan(plan: PlanAnswer, style: Style): string[] {
@@ -28,6 +28,9 @@ export function renderPlan(plan: PlanAnswer, style: Style): string[] {
         ? 'none'
         : `${route.name} on ${route.listen.host}:${route.listen.port}, holds at most ${duration(route.holdMs)}`,
     ],
+    ['start', startOf(plan)],
+    ['health', healthOf(plan)],
+    ...(plan.rehearsal === null ? [] : [['rehearsal', rehearsalOf(plan.rehearsal)] satisfies [string, string]]),
     [
       'rollout',
       `${rolloutOf(plan)}, handover within ${duration(deadlines.handoverMs)}, drain ${duration(plan.drainMs)}`,
@@ -47,7 +50,32 @@ type Interpreter = Extract<PlanAnswer['launch']['program'], { kind: 'interpreter
 const interpreterOf = (program: Interpreter): string =>
   program.origin === 'host' ? `${program.path} (host)` : 'the sealed interpreter';
 
-function programOf({ program }: PlanAnswer['launch']): string {
+/** How the program meets its lease, which says what a deployment costs. */
+export function startOf({ health, state }: PlanAnswer): string {
+  if (health.kind === 'idunn') return 'embedded: it compares its lease with every write';
+  return state === null
+    ? 'overlapping: old and new run side by side'
+    : 'gated: it starts once the old one was seen gone';
+}
+
+function healthOf({ health }: PlanAnswer): string {
+  if (health.kind === 'idunn') return `its own signed word${health.path === null ? '' : `, and ${health.path}`}`;
+  const { probe, intervalMs, timeoutMs, successes, failures } = health;
+  const asked = {
+    http: () => (probe.kind === 'http' ? `${probe.method} ${probe.path} answers ${probe.statuses.join(' or ')}` : ''),
+    tcp: () => 'a connection is accepted',
+    command: () => 'a command of its own ends with 0',
+  }[probe.kind]();
+  return (
+    `${asked}, asked every ${duration(intervalMs)} for at most ${duration(timeoutMs)}; ` +
+    `well after ${successes} in a row, unwell after ${failures}`
+  );
+}
+
+const rehearsalOf = ({ timeoutMs, copyLimitBytes }: NonNullable<PlanAnswer['rehearsal']>): string =>
+  `on a copy of the state of at most ${bytes(copyLimitBytes)}, well within ${duration(timeoutMs)}`;
+
+export function programOf({ program }: PlanAnswer['launch']): string {
   return program.kind === 'artifact'
     ? `${program.path} of artifact ${program.artifact}`
     : `${interpreterOf(program)} runs ${program.entry.path} of artifact ${program.entry.artifact}`;

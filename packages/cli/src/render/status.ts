@@ -36,7 +36,7 @@ const separationOf = ({ separation }: Status): string =>
     ? 'one user runs everything: I1 and I2 hold against crashes and bugs only'
     : 'each workload runs as its own user';
 
-function renderTarget(target: TargetStatus, nowMs: number, style: Style): string[] {
+export function renderTarget(target: TargetStatus, nowMs: number, style: Style): string[] {
   const signs = signsOf(style);
   const { admitted } = target;
   const head = [
@@ -67,7 +67,7 @@ function renderTarget(target: TargetStatus, nowMs: number, style: Style): string
         `${style.bad(code)}  ${detail} (${ago(since, nowMs)}); what to do: ${remedy}`,
     ),
   ];
-  const truths = truthTable(target, nowMs, style);
+  const truths = truthTable(target.incarnations, nowMs, style);
   const last = truths.length === 0 ? branches.length - 1 : branches.length;
   return [
     head,
@@ -109,12 +109,12 @@ function continuityLines({ continuity }: TargetStatus, nowMs: number, style: Sty
 }
 
 /** Expected, Present and Ready in columns, a row for each incarnation; disagreements below their row. */
-function truthTable(target: TargetStatus, nowMs: number, style: Style): string[] {
-  if (target.incarnations.length === 0) return [];
+export function truthTable(incarnations: readonly IncarnationStatus[], nowMs: number, style: Style): string[] {
+  if (incarnations.length === 0) return [];
   const head = ['incarnation', 'role', 'Expected', 'Present', 'Ready'].map(style.dim);
-  const rows = table([head, ...target.incarnations.map((one) => truthRow(one, nowMs, style))]);
+  const rows = table([head, ...incarnations.map((one) => truthRow(one, nowMs, style))]);
   return rows.flatMap((row, index) => {
-    const disagreements = target.incarnations[index - 1]?.disagreements ?? [];
+    const disagreements = incarnations[index - 1]?.disagreements ?? [];
     return [
       row,
       ...disagreements.map(({ code, detail }) => `  ${style.bad(`${signsOf(style).no} ${code}`)}: ${detail}`),

@@ -7,6 +7,15 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A size for people: `812 bytes`, `3.4 MiB`. */
+export function bytes(count: number): string {
+  const power = count < 1_024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(count) / 10));
+  const value = count / 1_024 ** power;
+  return `${power === 0 || Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[power] ?? ''}`;
+}
+
 /** How long ago, coarsely: `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. A future instant is `just now`. */
 export function ago(instant: string, nowMs: number): string {
   const seconds = Math.floor((nowMs - Date.parse(instant)) / 1_000);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fault, instant, refusal } from './common.ts';
+import { dossier } from './sealed.ts';
 
 /** Who answers on a socket. `api` rises when an answer's shape changes in a way that old readers cannot take. */
 export const version = z.object({
@@ -38,6 +39,8 @@ export const inspect = z.object({
   kind: z.enum(['target', 'transaction', 'release', 'incarnation']),
   id: z.string(),
   value: z.json(),
+  /** What was sealed and what runs of it; `null` when nothing of it was sealed. */
+  dossier: dossier.nullable(),
 });
 
 /** One thing that `idunn doctor` looked at. `unknown` is what could not be read, never a pass (I10). */

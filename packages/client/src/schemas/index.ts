@@ -4,5 +4,6 @@ export * from './daemon.ts';
 export * from './event.ts';
 export * from './history.ts';
 export * from './plan.ts';
+export * from './sealed.ts';
 export * from './status.ts';
 export * from './transaction.ts';

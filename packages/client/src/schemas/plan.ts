@@ -81,6 +81,30 @@ const runner = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const anyHealth = { path: z.string().nullable(), freshnessMs: z.number() };
+const health = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('idunn'), ...anyHealth }),
+  z.object({
+    kind: z.literal('attended'),
+    ...anyHealth,
+    probe: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('http'),
+        method: z.enum(['GET', 'HEAD', 'POST']),
+        path: z.string(),
+        statuses: z.array(z.int()),
+        body: z.string().nullable(),
+      }),
+      z.object({ kind: z.literal('tcp') }),
+      z.object({ kind: z.literal('command'), argv: z.array(launchValue) }),
+    ]),
+    intervalMs: z.number(),
+    timeoutMs: z.number(),
+    successes: z.int(),
+    failures: z.int(),
+  }),
+]);
+
 /** The whole plan, as `idunn plan --json` prints it. Content-addressed by its RFC 8785 form. */
 export const plan = z.object({
   schema: z.literal('idunn.plan/v1'),
@@ -135,7 +159,9 @@ export const plan = z.object({
     }),
   ),
   launch,
-  health: z.object({ kind: z.literal('idunn'), path: z.string().nullable(), freshnessMs: z.number() }),
+  health,
+  /** `null`: a process that hangs is an incident and is left alone. */
+  continuity: z.object({ failedAfterMs: z.number().nullable() }),
   state: z
     .object({
       stateId: z.string(),
@@ -143,8 +169,12 @@ export const plan = z.object({
       accepts: z.array(z.string()),
       root: z.string(),
       stores: z.array(z.object({ id: z.string(), kind: z.enum(['sqlite', 'files', 'postgres']), path: z.string() })),
+      lease: z.enum(['rows', 'file']),
+      fence: z.enum(['epoch-raised', 'tree-empty']),
     })
     .nullable(),
+  /** Only of a gated start: the trial on a copy of the state before the fence. */
+  rehearsal: z.object({ timeoutMs: z.number(), copyLimitBytes: z.number() }).nullable(),
   route: z
     .object({
       name: z.string(),

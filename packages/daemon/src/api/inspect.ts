@@ -9,22 +9,32 @@ import { targetStatusOf, transactionAnswerOf } from './views.ts';
  */
 export async function inspect(parts: ApiParts, word: string): Promise<Outcome<Inspect>> {
   const id = await wholeId(parts, word);
-  const answer = (kind: Inspect['kind'], value: unknown): Outcome<Inspect> =>
-    ok({ schema: 'idunn.inspect/v1', kind, id, value: value as Json as Inspect['value'] });
+  const answer = async (kind: Inspect['kind'], value: unknown, incarnation: string | null): Promise<Outcome<Inspect>> =>
+    ok({
+      schema: 'idunn.inspect/v1',
+      kind,
+      id,
+      value: value as Json as Inspect['value'],
+      dossier: kind === 'release' ? await parts.dossier({ release: id }) : await dossier(parts, incarnation),
+    });
   if (isDigest(id)) {
     const release = await parts.release(id);
-    return release.ok ? answer('release', release.value) : release;
+    return release.ok ? answer('release', release.value, null) : release;
   }
   const at = id.indexOf('@sha256:');
   const view = await parts.engine.target(at === -1 ? id : id.slice(0, at));
   if (at !== -1) {
     const incarnation = view?.incarnations.find((one) => one.incarnation === id);
-    return incarnation === undefined ? unknownSubject(id) : answer('incarnation', incarnation);
+    return incarnation === undefined ? unknownSubject(id) : answer('incarnation', incarnation, id);
   }
-  if (view !== null) return answer('target', targetStatusOf(view));
+  if (view !== null) return answer('target', targetStatusOf(view), view.admitted?.incarnation ?? null);
   const transaction = await parts.engine.transaction(id);
-  return transaction === null ? unknownSubject(id) : answer('transaction', transactionAnswerOf(transaction));
+  if (transaction === null) return unknownSubject(id);
+  return answer('transaction', transactionAnswerOf(transaction), transaction.incarnation);
 }
+
+const dossier = (parts: ApiParts, incarnation: string | null): Promise<Inspect['dossier']> =>
+  incarnation === null ? Promise.resolve(null) : parts.dossier({ incarnation });
 
 const unknownSubject = (id: string): Outcome<never> =>
   refused(refusal('subject-unknown', `nothing called ${id} is known here`));

@@ -1,5 +1,5 @@
 import type { EngineApi } from '@idunn/authority';
-import type { DoctorCheck, FleetAnswer, KeyAnswer, Keys, Version } from '@idunn/client';
+import type { DoctorCheck, DossierAnswer, FleetAnswer, KeyAnswer, Keys, Verify, Version } from '@idunn/client';
 import type { Clock, HistoryEntry, Outcome } from '@idunn/kernel';
 import type { Plan, SealedRelease } from '@idunn/release';
 
@@ -24,6 +24,9 @@ export interface ApiParts {
   fleet(): Promise<Outcome<FleetAnswer>>;
   plan(target: string, ref: string | null, signal: AbortSignal): Promise<Outcome<Plan>>;
   release(digest: string): Promise<Outcome<SealedRelease>>;
+  /** What is on record of an incarnation, given by its key or by the release that it runs. */
+  dossier(of: { readonly incarnation: string } | { readonly release: string }): Promise<DossierAnswer | null>;
+  verify(target: string, options: { readonly source: boolean }, signal: AbortSignal): Promise<Outcome<Verify>>;
   history(options: { subject?: string; limit: number }): Promise<readonly HistoryEntry[]>;
   readonly logs: LogReader;
   doctor(): Promise<readonly DoctorCheck[]>;

@@ -90,6 +90,19 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.get<{ Params: { id: string } }>('/v1/inspect/:id', async (request, reply) =>
     send(reply, await inspect(parts, request.params.id)),
   );
+  server.get<{ Params: { target: string }; Querystring: { source?: string } }>(
+    '/v1/verify/:target',
+    async (request, reply) => {
+      const { target } = request.params;
+      const { source = 'false' } = request.query;
+      if (source !== 'true' && source !== 'false') return invalid(reply, 'source is true or false');
+      const known = await knows(target);
+      if (!known.ok) return send(reply, known);
+      const gone = new AbortController();
+      reply.raw.on('close', () => gone.abort());
+      return send(reply, await parts.verify(target, { source: source === 'true' }, gone.signal));
+    },
+  );
   server.get('/v1/doctor', async (_request, reply) =>
     send(reply, ok({ schema: 'idunn.doctor/v1', checks: await parts.doctor() })),
   );

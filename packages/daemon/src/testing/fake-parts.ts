@@ -135,6 +135,19 @@ export function fakeParts(engine: EngineApi): ApiParts {
       ),
     plan: () => Promise.resolve(refused(refusal('target-unknown', 'no plan here'))),
     release: (digest) => Promise.resolve(refused(refusal('subject-unknown', `no release ${digest}`))),
+    dossier: () => Promise.resolve(null),
+    verify: (target, { source }) =>
+      Promise.resolve(
+        ok({
+          schema: 'idunn.verify/v1',
+          target,
+          incarnation: INCARNATION,
+          release: digestOf('b'),
+          revision: 'd'.repeat(40),
+          verdict: source ? 'unknown' : 'ok',
+          checks: [{ check: 'process', verdict: 'ok', detail: 'pid 4242' }],
+        }),
+      ),
     history: ({ limit }) =>
       Promise.resolve(
         [

@@ -134,6 +134,18 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'nothing-admitted': {
+    reason: 'Nothing of the target is admitted, so there is nothing to verify.',
+    remedy: 'Run idunn up on the target first.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'verify-busy': {
+    reason: 'As many verifications as are allowed at once are at work.',
+    remedy: 'Run idunn verify again when one of them has ended.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'words-invalid': {
     reason: 'The words of the command line are not ones that the command takes; nothing was asked.',
     remedy: 'Run idunn --help, or the command with --help, for its words.',

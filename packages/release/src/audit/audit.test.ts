@@ -22,8 +22,8 @@ import { IN_TOTO_PAYLOAD_TYPE, provenanceStatement, signedProvenance } from '../
 import { releaseDigest, sealRelease } from '../seal/seal.ts';
 import { stageId, stagePaths } from '../source/stage-paths.ts';
 import { binding, docsExample, factsFor, fleetOf, hostFacts, recipe, valueOf } from '../testing/documents.ts';
-import type { AuditRequest } from './audit.ts';
 import { auditInThread } from './in-thread.ts';
+import type { AuditRequest } from './request.ts';
 
 const AUTHORITY = signingKeyFromSeed(Buffer.alloc(32, 3).toString('base64'));
 const FORGER = signingKeyFromSeed(Buffer.alloc(32, 4).toString('base64'));
@@ -46,7 +46,7 @@ interface Installed {
   readonly interpreter: string;
   readonly server: string;
   /** Each check that is not ok, as `check verdict`. */
-  faults(change?: Partial<AuditRequest>): Promise<string[]>;
+  readonly faults: (change?: Partial<AuditRequest>) => Promise<string[]>;
 }
 
 /** A release of the documented example on a real disk, under an interpreter of its own. */
@@ -192,7 +192,7 @@ test('I2: a forged provenance is found: by another key, about other bytes, and w
   assert.deepEqual(await faults(), ['completion record differs']);
 });
 
-test('a key that is not kept leaves the signature unknown; one that was not in force then proves nothing', async (t) => {
+test('a key that is not kept leaves the signature unknown, one that was not in force proves nothing', async (t) => {
   const { request, faults } = await installed(t);
   assert.deepEqual(await faults({ keys: [] }), ['provenance signature unknown']);
   const later = { ...recordOf(AUTHORITY), notBefore: '2026-06-02T00:00:00.000Z' };

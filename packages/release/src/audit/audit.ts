@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Digest, digestJson, type KeyRecord } from '@idunn/kernel';
+import { type Digest, digestJson } from '@idunn/kernel';
 import { digestFile } from '../adapters/files.ts';
 import { PROVENANCE, RECORD } from '../adapters/release-store.ts';
 import type { Plan } from '../model/plan.ts';
@@ -11,17 +11,7 @@ import { buildDigest } from '../seal/seal.ts';
 import { auditArtifact } from './artifact.ts';
 import { type AuditCheck, differs, good, unread } from './check.ts';
 import { auditProvenance } from './provenance.ts';
-
-/** Serializable: it is carried to a thread. */
-export interface AuditRequest {
-  /** The release's directory, absolute. */
-  readonly directory: string;
-  readonly release: Digest;
-  readonly plan: Plan;
-  /** The fleet's authority keys, retired ones too. */
-  readonly keys: readonly KeyRecord[];
-  readonly sealedAtMs: number;
-}
+import type { AuditRequest } from './request.ts';
 
 /**
  * Re-checks an installed release from its bytes (I2): nothing is taken from a memory of earlier readings, and the plan

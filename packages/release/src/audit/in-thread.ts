@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { AuditRequest } from './audit.ts';
 import { type AuditCheck, unseen } from './check.ts';
+import type { AuditRequest } from './request.ts';
 
 /** The same program from source and from what was built: it ends as this file does. */
 const THREAD = new URL(import.meta.url.endsWith('.ts') ? 'thread.ts' : 'thread.js', import.meta.url);

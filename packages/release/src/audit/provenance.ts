@@ -4,8 +4,8 @@ import { canonicalJson, digestBytes, usableKey, verifyEnvelope } from '@idunn/ke
 import { PROVENANCE } from '../adapters/release-store.ts';
 import type { SealedRelease } from '../model/sealed-release.ts';
 import { IN_TOTO_PAYLOAD_TYPE, provenanceStatement } from '../seal/provenance.ts';
-import type { AuditRequest } from './audit.ts';
 import { type AuditCheck, differs, good, unread, unseen } from './check.ts';
+import type { AuditRequest } from './request.ts';
 
 /** The signed statement: its bytes, its signature by the key that was in force then, and what it states. */
 export async function auditProvenance(
