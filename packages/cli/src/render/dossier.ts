@@ -28,7 +28,7 @@ function sourceRows({ source }: PlanAnswer): Row[] {
     ['commit', source.commit],
     ['tree', source.tree],
     ['recipe', `${source.recipePath}  ${source.recipeDigest}`],
-    ...source.gitlinks.map(({ path, commit }): Row => ['gitlink', `${path} at ${commit}, not fetched`]),
+    ...source.gitlinks.map(({ path, commit, origin }): Row => ['submodule', `${path} at ${commit} of ${origin}`]),
   ];
 }
 

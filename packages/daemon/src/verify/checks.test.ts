@@ -134,6 +134,8 @@ test('the source is derived anew; an origin that cannot be read leaves it unknow
     recipeDigest: digest('4'),
     minimumRevision: 'm',
     recipePath: 'r',
+    gitlinks: [],
+    lfsPointers: 'refuse',
   };
   const plan = { target: 'app', source } as unknown as Plan;
   const { signal } = new AbortController();

@@ -1,3 +1,4 @@
+import { canonicalJson } from '@idunn/kernel';
 import type { AuditCheck, Plan, SourcePort } from '@idunn/release';
 import { INSTALLED_ORIGIN } from '@idunn/release';
 
@@ -20,27 +21,21 @@ export async function sourceChecks(
       commit: source.commit,
       minimumRevision: source.minimumRevision,
       recipePath: source.recipePath,
+      submodules: source.gitlinks,
+      lfsPointers: source.lfsPointers,
+      // Which names may be staged was decided when it was planned; here nothing is.
+      collidingNames: 'keep',
     },
     signal,
   );
   if (!resolved.ok) return [{ check, verdict: 'unknown', detail: resolved.refusal.reason }];
   const { facts } = resolved.value;
-  const wrong = (['commit', 'tree', 'recipeBlob', 'recipeDigest'] as const).filter(
-    (name) => facts[name] !== source[name],
-  );
+  const wrong = NAMES.filter((name) => canonicalJson(facts[name]) !== canonicalJson(source[name]));
+  const found = `commit ${facts.commit} of ${source.origin} has tree ${facts.tree}`;
   return wrong.length === 0
-    ? [
-        {
-          check,
-          verdict: 'ok',
-          detail: `commit ${facts.commit} of ${source.origin} has tree ${facts.tree}, and this recipe`,
-        },
-      ]
-    : [
-        {
-          check,
-          verdict: 'differs',
-          detail: wrong.map((name) => `${name} is ${facts[name]}, and ${source[name]} was planned`).join('; '),
-        },
-      ];
+    ? [{ check, verdict: 'ok', detail: `${found}, and this recipe` }]
+    : [{ check, verdict: 'differs', detail: `${found}; planned was another ${wrong.join(', ')}` }];
 }
+
+/** What must be the same again. */
+const NAMES = ['commit', 'tree', 'recipeBlob', 'recipeDigest', 'gitlinks'] as const;

@@ -68,9 +68,9 @@ async function auditDirectory(directory: string, { artifacts }: SealedRelease): 
   }
 }
 
-/** The interpreter is outside the release: it is read anew, where the plan says that it is. */
+/** The host's interpreter is outside the release: it is read anew. A sealed one is an artifact like any other. */
 async function auditInterpreter({ launch: { program } }: Plan): Promise<AuditCheck[]> {
-  if (program.kind !== 'interpreter') return [];
+  if (program.kind !== 'interpreter' || program.origin !== 'host') return [];
   const check = 'interpreter';
   try {
     const digest = await digestFile(await realpath(program.path));
