@@ -120,7 +120,7 @@ export function program(environment: Environment, finish: Finish): Command {
   idunn
     .command('up')
     .description('take a target, or a profile of targets, to the newest admitted commit')
-    .argument('<target>', 'a target, or profile:NAME', subjectName)
+    .argument('<target-or-profile>', 'a target, or profile:NAME', subjectName)
     .option('--ref <ref>', 'another ref that the binding admits')
     .addOption(operation)
     .addOption(detach)
@@ -257,6 +257,13 @@ function completionCommands(idunn: Command, environment: Environment, finish: Fi
     .description('the targets of the fleet, one a line, for completion scripts')
     .action(async (_options, command: Command) => {
       const { listTargets } = await import('./commands/completion.ts');
-      finish(await listTargets(environment, command.optsWithGlobals()));
+      finish(await listTargets(environment, command.optsWithGlobals(), false));
+    });
+  idunn
+    .command('__subjects', { hidden: true })
+    .description('the profiles and targets of the fleet, one a line, for completion scripts')
+    .action(async (_options, command: Command) => {
+      const { listTargets } = await import('./commands/completion.ts');
+      finish(await listTargets(environment, command.optsWithGlobals(), true));
     });
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { locateFleet } from '@idunn/client';
+import { locateFleet, profileNames } from '@idunn/client';
 import type { Command } from 'commander';
 import type { CommonOptions } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
@@ -24,12 +24,22 @@ export function completion(environment: Environment, idunn: Command, shell: 'bas
 
 const BINDING = '.toml';
 
-/** The targets by the names of their binding files; needs no daemon, and says nothing when there is no fleet. */
-export async function listTargets(environment: Environment, options: CommonOptions): Promise<number> {
+/**
+ * The targets by the names of their binding files, with `subjects` the profiles too; needs no daemon, and says nothing
+ * when there is no fleet.
+ */
+export async function listTargets(
+  environment: Environment,
+  options: CommonOptions,
+  subjects: boolean,
+): Promise<number> {
   const { directory, home } = environment;
   const variable = (name: string): string | undefined => environment.variable(name);
   const located = await locateFleet({ option: options.fleet, directory, home, variable });
   if (!located.ok) return EXIT.done;
+  if (subjects) {
+    for (const name of await profileNames(located.value.directory)) environment.out.write(`profile:${name}\n`);
+  }
   const files = await readdir(join(located.value.directory, 'bindings')).catch(() => []);
   for (const file of files.toSorted((a, b) => a.localeCompare(b))) {
     if (file.endsWith(BINDING)) environment.out.write(`${file.slice(0, -BINDING.length)}\n`);

@@ -1,4 +1,4 @@
-import type { CommandRequest, Followed, OutcomeEvent, OutcomeNameAnswer } from '@idunn/client';
+import type { CommandRequest, Followed, OutcomeEvent, OutcomeLine, OutcomeNameAnswer } from '@idunn/client';
 import { type Context, printJson } from '../context.ts';
 import { type Reporter, reporterFor } from '../render/reporter.ts';
 import { duration } from '../render/words.ts';
@@ -96,7 +96,7 @@ function sentenceOf(because: Leaving): string {
   }
 }
 
-const stillGoing = (target: string, transaction: string, nowMs: number): OutcomeEvent => ({
+const stillGoing = (target: string, transaction: string, nowMs: number): OutcomeLine => ({
   event: 'outcome',
   at: new Date(nowMs).toISOString(),
   target,
@@ -104,9 +104,9 @@ const stillGoing = (target: string, transaction: string, nowMs: number): Outcome
   outcome: 'waiting',
   incarnation: null,
   revision: null,
-  durationMs: 0,
-  ownMs: 0,
+  durationMs: null,
+  ownMs: null,
   writeGapMs: null,
-  requests: { held: 0, failed: 0, longestHoldMs: 0 },
+  requests: null,
   refusal: null,
 });

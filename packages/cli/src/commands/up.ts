@@ -1,4 +1,4 @@
-import type { Answer, Client, CommandRequest, OutcomeEvent, RefusalAnswer } from '@idunn/client';
+import type { Answer, Client, CommandRequest, OutcomeLine, RefusalAnswer } from '@idunn/client';
 import { type CommonOptions, type Context, openContext, printJson, refuse, withSuggestion } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
 import { EXIT, exitOfOutcome, exitOfRefusal } from '../exit.ts';
@@ -63,14 +63,12 @@ const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): Outco
   outcome: 'rejected',
   incarnation: null,
   revision: null,
-  durationMs: 0,
-  ownMs: 0,
+  durationMs: null,
+  ownMs: null,
   writeGapMs: null,
-  requests: { held: 0, failed: 0, longestHoldMs: 0 },
+  requests: null,
   refusal,
 });
-
-type OutcomeLine = Omit<OutcomeEvent, 'transaction'> & { readonly transaction: string | null };
 
 async function profileTargets(client: Client, name: string): Promise<Answer<readonly string[]>> {
   const fleet = await client.fleet();

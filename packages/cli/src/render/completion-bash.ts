@@ -9,22 +9,29 @@ export function bashScript(commands: readonly CommandWords[]): string {
   const parents = commands.filter(({ nested }) => nested.length > 0).map(({ name }) => name);
   return `# bash completion of idunn
 _idunn() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  local command="" options="" words="" targets=no given=0 fleet=() index
+  local line=() word index
+  # The shell may take a colon for the end of a word: profile:all is one all the same.
+  for ((index = 0; index <= COMP_CWORD; index++)); do
+    word="\${COMP_WORDS[index]}"
+    if [[ "\${#line[@]}" -gt 0 && ("$word" == :* || "\${line[-1]}" == *:) ]]; then line[-1]+="$word"; else line+=("$word"); fi
+  done
+  local last=$((\${#line[@]} - 1))
+  local current="\${line[last]}" previous="\${line[last-1]}"
+  local command="" options="" words="" list="" given=0 fleet=()
   COMPREPLY=()
   case "$previous" in
     --fleet) COMPREPLY=($(compgen -d -- "$current")); return ;;
     ${valueFlags(commands).join('|')}) return ;;
   esac
-  for ((index = 1; index < COMP_CWORD; index++)); do
-    case "\${COMP_WORDS[index]}" in
-      --fleet) index=$((index + 1)); fleet=(--fleet "\${COMP_WORDS[index]}") ;;
+  for ((index = 1; index < last; index++)); do
+    case "\${line[index]}" in
+      --fleet) index=$((index + 1)); fleet=(--fleet "\${line[index]}") ;;
       ${valueFlags(commands).join('|')}) index=$((index + 1)) ;;
       -*) ;;
       *)
         case "$command" in
-          "") command="\${COMP_WORDS[index]}" ;;
-          ${parents.join('|')}) command="$command \${COMP_WORDS[index]}" ;;
+          "") command="\${line[index]}" ;;
+          ${parents.join('|')}) command="$command \${line[index]}" ;;
           *) given=$((given + 1)) ;;
         esac ;;
     esac
@@ -35,22 +42,25 @@ ${cases.join('\n')}
   esac
   if [ "$given" -gt 0 ]; then
     words=""
-  elif [ "$targets" = yes ] && [[ "$current" != -* ]]; then
-    words="$words $(idunn __targets "\${fleet[@]}" 2>/dev/null)"
+  elif [ -n "$list" ] && [[ "$current" != -* ]]; then
+    words="$words $(idunn "$list" "\${fleet[@]}" 2>/dev/null)"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [ "\${#COMPREPLY[@]}" -eq 0 ]; then
     COMPREPLY=($(compgen -W "$options" -- "$current"))
+  fi
+  if [[ "$current" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
+    COMPREPLY=("\${COMPREPLY[@]#"\${current%"\${current##*:}"}"}")
   fi
 }
 complete -F _idunn idunn
 `;
 }
 
-function caseOf(pattern: string, { options, subcommands, choices, target }: CommandWords): string {
+function caseOf(pattern: string, { options, subcommands, choices, list }: CommandWords): string {
   const flags = options.map(({ flag }) => flag).join(' ');
   const words = [...subcommands, ...choices].join(' ');
-  return `    ${pattern}) words="${words}"; options="${flags}"; targets=${target ? 'yes' : 'no'} ;;`;
+  return `    ${pattern}) words="${words}"; options="${flags}"; list=${list ?? '""'} ;;`;
 }
 
 /** Options that take a word, which is no argument of the command; `--fleet` is looked at by itself. */

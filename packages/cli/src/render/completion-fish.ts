@@ -4,7 +4,7 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 
 /** For `idunn completion fish | source`. */
 export function fishScript(commands: readonly CommandWords[]): string {
-  const lines = commands.flatMap(({ name, description, options, subcommands, choices, target }) => {
+  const lines = commands.flatMap(({ name, description, options, subcommands, choices, list }) => {
     const after = `complete -c idunn -n '__fish_seen_subcommand_from ${name}'`;
     const words = [...subcommands, ...choices];
     return [
@@ -18,7 +18,7 @@ export function fishScript(commands: readonly CommandWords[]): string {
         return `${after} -l ${option.flag.slice(2)} -d ${quoted(option.description)}${value}`;
       }),
       ...(words.length > 0 ? [`${after} -a ${quoted(words.join(' '))}`] : []),
-      ...(target ? [`${after} -a '(idunn __targets 2>/dev/null)'`] : []),
+      ...(list === null ? [] : [`${after} -a '(idunn ${list} 2>/dev/null)'`]),
     ];
   });
   return `# fish completion of idunn\ncomplete -c idunn -f\n${lines.join('\n')}\n`;

@@ -11,15 +11,20 @@ export interface CommandWords {
     readonly description: string;
     readonly takesValue: boolean;
   }[];
-  /** Whether the first argument is a target of the fleet. */
-  readonly target: boolean;
+  /** The hidden command that lists what the first argument may be; `null` when it is nothing of the fleet. */
+  readonly list: '__targets' | '__subjects' | null;
   readonly choices: readonly string[];
   /** The same after each subcommand. */
   readonly nested: readonly CommandWords[];
 }
 
-/** Arguments that are a target, or may be one. */
-const TARGETS: ReadonlySet<string> = new Set(['target', 'subject', 'id']);
+/** Arguments that are something of the fleet, and what lists it. */
+const LISTS: ReadonlyMap<string, CommandWords['list']> = new Map([
+  ['target', '__targets'],
+  ['subject', '__targets'],
+  ['id', '__targets'],
+  ['target-or-profile', '__subjects'],
+]);
 
 /** The command tree as completion scripts need it; options of the whole program go with every command. */
 export function wordsOf(idunn: Command): CommandWords[] {
@@ -34,7 +39,7 @@ export function wordsOf(idunn: Command): CommandWords[] {
     description: command.description(),
     subcommands: visible(command).map((sub) => sub.name()),
     options: [...optionsOf(command), ...common],
-    target: command.registeredArguments.some((argument) => TARGETS.has(argument.name())),
+    list: LISTS.get(command.registeredArguments[0]?.name() ?? '') ?? null,
     choices: command.registeredArguments[0]?.argChoices ?? [],
     nested: visible(command).map(wordsAfter),
   });

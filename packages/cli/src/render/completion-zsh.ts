@@ -4,23 +4,32 @@ const quoted = (text: string): string => text.replaceAll("'", '’').replaceAll(
 
 const valueOf = (flag: string): string => (flag === '--fleet' ? ':directory:_files -/' : ':value:');
 
+const LISTS = ['__targets', '__subjects'] as const;
+
+const listFunction = (list: (typeof LISTS)[number]): string => `_idunn${list.slice(1)}() {
+  local -a found
+  found=(\${(f)"$(idunn ${list} 2>/dev/null)"})
+  compadd -a found
+}`;
+
 /** For a file `_idunn` on the fpath, or `source <(idunn completion zsh)`. */
 export function zshScript(commands: readonly CommandWords[]): string {
-  const cases = commands.map(({ name, options, subcommands, choices, target }) => {
+  const cases = commands.map(({ name, options, subcommands, choices, list }) => {
     const flags = options.map(
       ({ flag, description, takesValue }) => `'${flag}[${quoted(description)}]${takesValue ? valueOf(flag) : ''}'`,
     );
     const words = [...subcommands, ...choices];
-    const argument = target ? [`'1:target:_idunn_targets'`] : words.length > 0 ? [`'1:word:(${words.join(' ')})'`] : [];
+    const argument =
+      list === null
+        ? words.length > 0
+          ? [`'1:word:(${words.join(' ')})'`]
+          : []
+        : [`'1:target:_idunn${list.slice(1)}'`];
     return `    ${name}) _arguments ${[...flags, ...argument].join(' ')} ;;`;
   });
   return `#compdef idunn
 # zsh completion of idunn
-_idunn_targets() {
-  local -a targets
-  targets=(\${(f)"$(idunn __targets 2>/dev/null)"})
-  compadd -a targets
-}
+${LISTS.map(listFunction).join('\n')}
 _idunn() {
   local -a commands
   commands=(

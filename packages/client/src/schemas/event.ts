@@ -19,5 +19,20 @@ export const engineEvent = z.discriminatedUnion('event', [
   z.object({ ...where, event: z.literal('outcome'), ...transactionResult.shape }),
 ]);
 
+/**
+ * The last line of `idunn up --json`: an outcome, or the end of our looking on. What nobody measured is `null`, never
+ * zero: a command that was refused began nothing, and one that we stopped looking at goes on.
+ */
+export const outcomeLine = z.object({
+  ...where,
+  transaction: z.string().nullable(),
+  event: z.literal('outcome'),
+  ...transactionResult.shape,
+  durationMs: z.number().nullable(),
+  ownMs: z.number().nullable(),
+  requests: transactionResult.shape.requests.nullable(),
+});
+
+export type OutcomeLine = z.infer<typeof outcomeLine>;
 export type EventAnswer = z.infer<typeof engineEvent>;
 export type OutcomeEvent = Extract<EventAnswer, { event: 'outcome' }>;

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { outcomeLine } from '@idunn/client/schemas';
+import { run } from '../run.ts';
+import { refuseWith, stage } from '../testing/stage.ts';
+
+const RECEIPT = {
+  schema: 'idunn.operation-receipt/v1',
+  operationId: 'op-1',
+  target: 'ghostlight',
+  kind: 'up',
+  transaction: 'tx-1',
+  ahead: [],
+  repeated: false,
+  stateVersion: 1,
+};
+
+test('I10: what nobody measured is null in the last line of up, never zero', async (t) => {
+  const refusal = { code: 'target-unknown', reason: 'no such target', remedy: 'Run idunn status.' };
+  const cases = [
+    { answer: RECEIPT, words: ['--detach'], outcome: 'waiting', transaction: 'tx-1', code: 4 },
+    { answer: refuseWith(refusal), words: [], outcome: 'rejected', transaction: null, code: 3 },
+  ];
+  for (const { answer, words, code, ...wanted } of cases) {
+    const { environment, out } = await stage(t, { 'POST /v1/commands': answer });
+    assert.equal(await run(environment(['up', 'ghostlight', '--json', ...words])), code);
+    const printed: unknown = JSON.parse(out.at(-1) ?? '');
+    const line = outcomeLine.parse(printed);
+    assert.deepEqual(line, printed, 'it is documented');
+    const { outcome, transaction, durationMs, ownMs, writeGapMs, requests } = line;
+    assert.deepEqual({ outcome, transaction }, wanted);
+    assert.deepEqual([durationMs, ownMs, writeGapMs, requests], [null, null, null, null]);
+  }
+});
