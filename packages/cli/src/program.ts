@@ -56,8 +56,11 @@ const portNumber = (text: string): number => {
 const stores = (text: string, before: readonly Store[] = []): readonly Store[] => {
   const store = storeOf(text);
   if (store === null)
-    throw new InvalidArgumentError('It is sqlite:FILE or files:DIRECTORY, inside the state’s directory.');
-  return [...before, before.length === 0 ? store : { ...store, id: `data-${before.length + 1}` }];
+    throw new InvalidArgumentError('It is [ID=]sqlite:FILE or [ID=]files:DIRECTORY, inside the state’s directory.');
+  if (before.some(({ id }) => id === store.id)) {
+    throw new InvalidArgumentError('Each store needs an id of its own: ID=sqlite:FILE or ID=files:DIRECTORY.');
+  }
+  return [...before, store];
 };
 
 const operation = new Option(
@@ -101,7 +104,7 @@ export function program(environment: Environment, finish: Finish): Command {
     .option('--repository <directory>', 'the program’s directory in its Git work tree (default: this directory)')
     .option('--target <name>', 'its name in the fleet', targetName)
     .option('--port <port>', 'where its users find it', portNumber)
-    .option('--state <store>', 'what it keeps: sqlite:FILE or files:DIRECTORY', stores)
+    .option('--state <store>', 'what it keeps: [ID=]sqlite:FILE or [ID=]files:DIRECTORY', stores)
     .option('--health <path>', 'a path that answers 200 while it is well', urlPath)
     .option('--embedded', 'it embeds @idunn/workload')
     .option('--print', 'print the files instead of writing them')

@@ -85,13 +85,22 @@ const CASES: Readonly<Record<string, Case>> = {
     files: {
       'package.json': manifest({ scripts: { start: 'node main.js' }, dependencies: { '@idunn/workload': '0.1.0' } }),
       'package-lock.json': '{}',
-      'main.js': `import { Idunn } from '@idunn/workload';\nserve('/healthz', process.env.PORT);`,
+      'main.js': `
+        import { Idunn } from '@idunn/workload';
+        const capabilities = { capabilities: [{ name: 'notes.api', schema: 'notes.api/2' }], stateSchema: 'notes/7' };
+        serve('GET /healthz', idunn.store('world'), process.env.PORT);
+      `,
     },
-    words: ['--state', 'sqlite:world.db'],
     kind: 'node',
     start: 'embedded',
-    recipe: [/kind = "idunn"\npath = "\/healthz"/, /path = "world\.db"/, /required_environment = \["NODE_ENV"\]/],
-    binding: [/\[state\]/],
+    recipe: [
+      /kind = "idunn"\npath = "\/healthz"/,
+      /path = "world\.db"/,
+      /schema = "notes\/7"/,
+      /schema = "notes\.api\/2"/,
+      /required_environment = \["NODE_ENV"\]/,
+    ],
+    binding: [/\[state\]/, /capabilities = \["notes\.api"\]/],
   },
   'Python on its standard library': {
     files: { 'almanac.py': PYTHON_SQLITE, 'test_almanac.py': 'import unittest\n' },

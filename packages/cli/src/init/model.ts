@@ -28,6 +28,11 @@ export interface Store {
   readonly path: string;
 }
 
+export interface Capability {
+  readonly name: string;
+  readonly schema: string;
+}
+
 export type Health = { readonly kind: 'idunn' | 'http'; readonly path: string };
 
 export interface Variable {
@@ -58,6 +63,8 @@ export interface Proposal extends Launch {
   readonly target: string;
   readonly health: Health;
   readonly stores: readonly Store[];
+  readonly schema: string;
+  readonly capabilities: readonly Capability[];
   /** Variables that the program reads and that were given no value: for a comment in the binding. */
   readonly open: readonly { readonly name: string; readonly where: string }[];
   /** The binding says that the program never starts another process. */

@@ -1,5 +1,6 @@
 import { type Answer, answered, declined } from '@idunn/client';
 import type { Facts } from './facts.ts';
+import { guessContract } from './guess/embedded.ts';
 import { purposeOf, type ReadVariable, readVariables } from './guess/environment.ts';
 import { guessGo } from './guess/go.ts';
 import { forks, guessHealthPath, listens } from './guess/health.ts';
@@ -20,15 +21,16 @@ export function propose(facts: Facts, wishes: Wishes): Answer<Proposal> {
   const target = wishes.target ?? targetName(launch.name, facts);
   const isStatic = launch.kind === 'static';
   const variables = isStatic ? [] : readVariables(facts);
-  const kept = isStatic ? { stores: [], guesses: [], doubts: [] } : guessStores(facts, variables, target);
+  const health = healthOf(facts, wishes, isStatic);
+  const told = health.value.kind === 'idunn';
+  const contract = told ? guessContract(facts) : null;
+  const kept = contract ?? (isStatic ? NOTHING_KEPT : guessStores(facts, variables, target));
   const stores = wishes.stores.length > 0 ? wishes.stores : kept.stores;
   if (wishes.stores.length === 0) {
     guesses.push(...kept.guesses);
-    doubts.push(...kept.doubts);
+    if ('doubts' in kept) doubts.push(...kept.doubts);
   }
-  const health = healthOf(facts, wishes, isStatic);
   // A program that embeds the workload package is told port and state by it.
-  const told = health.value.kind === 'idunn';
   const given = give(told ? variables.filter(({ name }) => !isPlace(name)) : variables, launch, stores);
   guesses.push(...given.guesses);
   doubts.push(...given.doubts, ...(told ? [] : unreached(launch, given.variables, stores)));
@@ -47,6 +49,8 @@ export function propose(facts: Facts, wishes: Wishes): Answer<Proposal> {
     target,
     health: health.value,
     stores,
+    schema: contract?.schema ?? `${target}/1`,
+    capabilities: contract?.capabilities ?? [],
     variables: [...launch.variables, ...given.variables],
     open: given.open,
     singleProcess,
@@ -54,6 +58,8 @@ export function propose(facts: Facts, wishes: Wishes): Answer<Proposal> {
     doubts,
   });
 }
+
+const NOTHING_KEPT = { stores: [], guesses: [], doubts: [] } as const;
 
 function launchOf(facts: Facts, { start }: Wishes): Answer<Launch> {
   if (start.length === 0) {

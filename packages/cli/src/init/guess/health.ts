@@ -5,7 +5,7 @@ const PATHS = ['healthz', 'health', 'livez', 'readyz', 'api/health', 'status', '
 /** A path that the sources name and that by its name answers for the program's health. */
 export function guessHealthPath(facts: Facts): { readonly path: string; readonly where: string } | null {
   for (const name of PATHS) {
-    const found = evidence(sources(facts), new RegExp(`["'\`]/${name}/?["'\`]`));
+    const found = evidence(sources(facts), new RegExp(`["'\`](?:[A-Z]+ )?/${name}/?["'\`]`));
     if (found !== null) return { path: `/${name}`, where: found.where };
   }
   return null;

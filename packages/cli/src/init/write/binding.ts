@@ -2,7 +2,7 @@ import { dirname, posix } from 'node:path';
 import type { Facts } from '../facts.ts';
 import type { Proposal } from '../model.ts';
 import { RECIPE } from './recipe.ts';
-import { comment, keyOf, paragraphs, quoted, wordOf } from './toml.ts';
+import { comment, keyOf, listOf, paragraphs, quoted, wordOf } from './toml.ts';
 
 /** What the machine and the fleet add to a proposal. */
 export interface Place {
@@ -17,7 +17,7 @@ export function bindingText(
   facts: Facts,
   place: Place,
 ): { readonly text: string; readonly missing: readonly string[] } {
-  const { target, steps, service, stores, variables, open } = proposal;
+  const { target, steps, service, stores, variables, open, capabilities } = proposal;
   const missing = new Set<string>();
   const where = (name: string): string => {
     const found = facts.programs[name] ?? null;
@@ -32,7 +32,11 @@ export function bindingText(
       `What ${target} is granted on this machine: its source, its programs, its state, its ports.\n` +
         'Written by idunn init; all fields: docs/binding.md. Read anew at every idunn plan and idunn up.',
     ),
-    `schema = "idunn.binding/v1"\ntarget = ${quoted(target)}`,
+    [
+      'schema = "idunn.binding/v1"',
+      `target = ${quoted(target)}`,
+      ...(capabilities.length === 0 ? [] : [`capabilities = ${listOf(capabilities.map(({ name }) => name))}`]),
+    ].join('\n'),
     [
       '# Where commits come from. Read only, never checked out' +
         (facts.remote === null ? '.' : `; to deploy what was pushed: ${JSON.stringify(facts.remote)}.`),

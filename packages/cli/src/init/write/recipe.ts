@@ -7,7 +7,7 @@ export const RECIPE = 'deployment/idunn/recipe.toml';
 
 /** The recipe of a proposal, with what each line does. `prefix` is the program's directory, from the tree's top. */
 export function recipeText(proposal: Proposal, prefix: string): string {
-  const { target, steps, artifacts, service, args, health, stores, variables } = proposal;
+  const { target, steps, artifacts, service, args, health, stores, schema, capabilities, variables } = proposal;
   const at = (path: string): string => posix.join(prefix === '' ? '.' : prefix, path);
   const programs = [...new Set(steps.map(({ argv }) => argv[0]))];
   return paragraphs([
@@ -61,7 +61,7 @@ export function recipeText(proposal: Proposal, prefix: string): string {
       : [
           '# What it keeps. The name of its shape changes when an older build could not open it any more.',
           '[state]',
-          `schema = ${quoted(`${target}/1`)}`,
+          `schema = ${quoted(schema)}`,
           ...stores.flatMap(({ id, kind, path }) => [
             '',
             `[[state.store]]`,
@@ -71,6 +71,7 @@ export function recipeText(proposal: Proposal, prefix: string): string {
             `path = ${quoted(path)}`,
           ]),
         ].join('\n'),
+    ...capabilities.map(({ name, schema: of }) => `[[capability]]\nname = ${quoted(name)}\nschema = ${quoted(of)}`),
   ]);
 }
 
