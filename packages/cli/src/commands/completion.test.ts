@@ -21,7 +21,8 @@ test('bash completes commands, options, choices and the targets of the fleet', a
   await chmod(join(fleet, 'bin/idunn'), 0o755);
   const complete = async (...words: string[]): Promise<string[]> => {
     const script =
-      'COMP_WORDBREAKS=":="; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _idunn; printf "%s\\n" "${COMPREPLY[@]}"';
+      'COMP_WORDBREAKS=":="; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _idunn; ' +
+      'printf "%s\\n" "${COMPREPLY[@]}"';
     const { stdout } = await execute('bash', ['-c', script, join(fleet, 'completion.bash'), 'idunn', ...words], {
       env: { PATH: `${join(fleet, 'bin')}:/usr/bin:/bin` },
     });

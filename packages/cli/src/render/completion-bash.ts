@@ -13,7 +13,11 @@ _idunn() {
   # The shell may take a colon for the end of a word: profile:all is one all the same.
   for ((index = 0; index <= COMP_CWORD; index++)); do
     word="\${COMP_WORDS[index]}"
-    if [[ "\${#line[@]}" -gt 0 && ("$word" == :* || "\${line[-1]}" == *:) ]]; then line[-1]+="$word"; else line+=("$word"); fi
+    if [[ "\${#line[@]}" -gt 0 && ("$word" == :* || "\${line[-1]}" == *:) ]]; then
+      line[-1]+="$word"
+    else
+      line+=("$word")
+    fi
   done
   local last=$((\${#line[@]} - 1))
   local current="\${line[last]}" previous="\${line[last-1]}"
