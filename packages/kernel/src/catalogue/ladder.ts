@@ -332,4 +332,16 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'ladder-file-unreadable': {
+    reason: 'A file of the ladder cannot be read.',
+    remedy: 'Name the ladder file with --ladder and the places file with --places, or make them.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'place-missing': {
+    reason: 'Nothing says what runs the slot, or where its data is.',
+    remedy: 'Add it to the places file; docs/ladder.md describes it.',
+    blame: 'user',
+    retry: 'final',
+  },
 });

@@ -37,6 +37,7 @@ function suite(what: string, open: () => Promise<TestCluster>, skip: string | fa
       assert.deepEqual(valueOf(await operations.workloads({ namespace })), [
         { name: 'deployment/web', release: images.first, replicas: 2 },
       ]);
+      assert.ok(valueOf(await operations.namespaces()).includes(namespace));
     });
 
     await t.test('a rollout is promoted, and what ran before is told', async () => {

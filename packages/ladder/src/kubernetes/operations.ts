@@ -1,10 +1,10 @@
-import { type Clock, type Outcome, refusal, refused, type Timers } from '@idunn/kernel';
+import { type Clock, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { ReleaseOperations, ReleaseSource } from '../operations/port.ts';
 import type { KubeApi } from './api.ts';
 import { awaitRollout } from './await-rollout.ts';
 import type { FieldConflicts } from './change.ts';
 import { applyManifests } from './manifests.ts';
-import { currentImage, listWorkloads, setImage } from './release.ts';
+import { currentImage, listNamespaces, listWorkloads, setImage } from './release.ts';
 import { dropRoute, hostOwner, routeHost } from './routes.ts';
 import { sleepNamespace, wakeNamespace } from './sleep.ts';
 import { parseWorkload } from './workload.ts';
@@ -33,6 +33,8 @@ export function kubernetesOperations(options: KubernetesOptions): ReleaseOperati
     description: `the cluster at ${api.server}`,
     currentRelease: ({ namespace, workload }) => currentImage(api, namespace, workload),
     workloads: ({ namespace }) => listWorkloads(api, namespace),
+    namespaces: () => listNamespaces(api),
+    exported: async () => ok(null),
     hostOwner: (host) => hostOwner(api, host),
     async awaitRollout({ namespace, workload, deadlineMs }, progress) {
       const ref = parseWorkload(workload);

@@ -1,4 +1,5 @@
 import { absent, type Evidence, type Outcome, ok, seen, unknown } from '@idunn/kernel';
+import { z } from 'zod';
 import type { Workload } from '../operations/port.ts';
 import type { KubeApi } from './api.ts';
 import { accepted, applyFields, type FieldConflicts, MANAGERS } from './change.ts';
@@ -67,4 +68,11 @@ export async function listWorkloads(api: KubeApi, namespace: string): Promise<Ou
     }
   }
   return ok(found);
+}
+
+const namespaceSchema = z.object({ metadata: z.object({ name: z.string() }) });
+
+export async function listNamespaces(api: KubeApi): Promise<Outcome<readonly string[]>> {
+  const listed = await listAll(api, '/api/v1/namespaces', namespaceSchema);
+  return listed.ok ? ok(listed.value.items.map(({ metadata }) => metadata.name)) : listed;
 }

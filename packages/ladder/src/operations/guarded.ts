@@ -50,6 +50,8 @@ export function guardedOperations(operations: ReleaseOperations, auditing: Audit
     description: operations.description,
     currentRelease: (at) => operations.currentRelease(at),
     workloads: (at) => operations.workloads(at),
+    namespaces: () => operations.namespaces(),
+    exported: (at) => operations.exported(at),
     hostOwner: (host) => operations.hostOwner(host),
     awaitRollout: (at, progress) => operations.awaitRollout(at, progress),
     setRelease: guard('setRelease', (clearance, to) => operations.setRelease(clearance, to)),

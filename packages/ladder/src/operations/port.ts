@@ -44,6 +44,15 @@ export interface ReleaseReadings {
   /** What a workload runs now. */
   currentRelease(at: Placed & { readonly workload: string }): Promise<Evidence<string>>;
   workloads(at: Placed): Promise<Outcome<readonly Workload[]>>;
+  /** Every namespace there is: generations are found among them. */
+  namespaces(): Promise<Outcome<readonly string[]>>;
+  /**
+   * What must be applied elsewhere before the release can run there, such as the bytes of a build; `null` where a release
+   * is fetched by its name.
+   */
+  exported(
+    at: Placed & { readonly workload: string; readonly release: string },
+  ): Promise<Outcome<ReleaseSource | null>>;
   /** The namespace that a host leads to. */
   hostOwner(host: string): Promise<Evidence<string>>;
   /** Waits for a rollout until it ends or `deadlineMs` have passed. */

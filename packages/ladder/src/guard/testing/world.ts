@@ -100,6 +100,8 @@ export function countingOperations(): ReleaseOperations & {
     hosts,
     currentRelease: async () => ({ kind: 'absent' }),
     workloads: async () => ok([]),
+    namespaces: async () => ok([]),
+    exported: async () => ok(null),
     hostOwner: async (host) => {
       const value = hosts[host];
       if (value === 'unknown') return { kind: 'unknown', because: 'timeout' };
