@@ -41,10 +41,16 @@ export function exitOfOutcome(outcome: OutcomeNameAnswer): number {
 /** Codes that are no decision about the request: the daemon could not be had, or failed. */
 const FAILURES: ReadonlySet<string> = new Set([
   'api-version-mismatch',
+  'bundle-io-failed',
+  'cluster-unreachable',
+  'copy-not-neutralised',
   'daemon-answer-unexpected',
   'daemon-failed',
   'daemon-start-failed',
   'daemon-unreachable',
+  'data-not-reached',
+  'ladder-operation-failed',
+  'scale-not-reached',
 ]);
 
 export const exitOfRefusal = (refusal: RefusalAnswer): number =>

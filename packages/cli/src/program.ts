@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Environment } from './edge/environment.ts';
 import type { Store } from './init/model.ts';
 import { storeOf } from './init/store.ts';
+import { ladderCommands } from './program-ladder.ts';
 
 /** Takes what a command came to: its exit code. */
 type Finish = (code: number) => void;
@@ -208,6 +209,7 @@ export function program(environment: Environment, finish: Finish): Command {
       finish(await doctor(environment, command.optsWithGlobals()));
     });
   keyCommands(idunn, environment, finish);
+  ladderCommands(idunn, environment, finish);
   completionCommands(idunn, environment, finish);
   return idunn;
 }

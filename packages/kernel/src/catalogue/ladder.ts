@@ -344,4 +344,16 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'discard-not-confirmed': {
+    reason: 'Loading the copy would lose data, and nobody confirmed it.',
+    remedy: 'Compare both slots; to replace the data all the same, add --confirm with the name of the slot.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'release-absent': {
+    reason: 'The workload does not run where it would be promoted from.',
+    remedy: 'Name another workload, or the release with --release.',
+    blame: 'user',
+    retry: 'final',
+  },
 });

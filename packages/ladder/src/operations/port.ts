@@ -47,8 +47,8 @@ export interface ReleaseReadings {
   /** Every namespace there is: generations are found among them. */
   namespaces(): Promise<Outcome<readonly string[]>>;
   /**
-   * What must be applied elsewhere before the release can run there, such as the bytes of a build; `null` where a release
-   * is fetched by its name.
+   * What must be applied elsewhere before the release can run there, such as the bytes of a build; `null` where a
+   * release is fetched by its name.
    */
   exported(
     at: Placed & { readonly workload: string; readonly release: string },

@@ -47,8 +47,8 @@ const data = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * What a ladder file does not say: what runs each slot and where its data is. Paths are absolute or relative to the file.
- * Secrets are named by file, never written into it.
+ * What a ladder file does not say: what runs each slot and where its data is. Paths are absolute or relative to the
+ * file. Secrets are named by file, never written into it.
  */
 export const placesSchema = z.strictObject({
   apiVersion: z.literal(PLACES_VERSION),
