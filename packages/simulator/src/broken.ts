@@ -61,13 +61,19 @@ function withoutRoute(tx: TransactionRecord, e: DeployEvidence): Decision {
     route: tx.target,
     generation: 1,
     listen: { host: '127.0.0.1', port: 8_000 },
+    protocol: 'http' as const,
+    names: [],
+    certificates: [],
     members: [{ incarnation: subject.incarnation, activation: launch.id, backend: { host: '127.0.0.1', port: 1 } }],
   };
-  const plans = Object.fromEntries(
-    Object.entries(e.plans).map(([digest, plan]) => [digest, { ...plan, health: { ...plan.health, path: null } }]),
-  );
+  const observed: DeployEvidence['answers'][string] = {
+    effect: { kind: 'observe-route', route: tx.target, path: '/' },
+    outcome: { ok: true, value: { incarnation: subject.incarnation, status: 200, body: null } },
+    atMs: e.now.monotonicMs,
+    attempts: 1,
+  };
   const answers = Object.fromEntries(
-    Object.entries(e.answers).map(([key, answered]) => {
+    Object.entries({ ...e.answers, 'observe-route': observed }).map(([key, answered]) => {
       const confirmed = answered.effect.kind === 'confirm' && answered.outcome.ok;
       if (!confirmed) return [key, answered];
       return [
@@ -79,7 +85,7 @@ function withoutRoute(tx: TransactionRecord, e: DeployEvidence): Decision {
       ];
     }),
   );
-  return decide(tx, { ...e, plans, answers, route: { kind: 'seen', value: imagined } });
+  return decide(tx, { ...e, answers, route: { kind: 'seen', value: imagined } });
 }
 
 /** I4: makes up Ready from the workload's own word. */

@@ -65,7 +65,7 @@ export interface EffectShapes {
   grant: { asks: { grant: Grant }; answers: 'delivered' };
   'publish-route': { asks: { staged: Staged }; answers: 'published' };
   'observe-route': {
-    asks: { route: string; path: string };
+    asks: { route: string; path: string | null };
     answers: { incarnation: IncarnationKey | null; status: number | null; body: string | null };
   };
   confirm: { asks: { plan: Digest; activation: string }; answers: Confirmation };

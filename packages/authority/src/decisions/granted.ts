@@ -1,5 +1,5 @@
 import type { Refusal } from '@idunn/kernel';
-import type { RouteContract } from '@idunn/release';
+import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
 import { act, attempt, type Decision, retryDelayMs, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -118,15 +118,13 @@ function publish(f: PassageFrame, launch: Running, epoch: number | null, route: 
 /** The proxy itself is seen to serve the new member: its lag is a state, not a readiness. */
 function observe(f: PassageFrame, launch: Running, epoch: number | null, route: RouteContract): Decision {
   const { e, plan, passage } = f;
-  const { path } = plan.health;
-  if (path === null) return confirm(f, launch, epoch);
+  const path = route.protocol === 'tcp' ? null : (plan.health.path ?? '/');
   const effect = { kind: 'observe-route', route: route.name, path } as const;
   const what = 'the proxy to be seen serving the new member';
   const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
   const decision = attempt(e, effect, { what, ...patience }, ({ incarnation, status }) => {
-    const served =
-      incarnation === passage.successor.subject.incarnation && status !== null && status >= 200 && status < 300;
-    if (served) return confirm(f, launch, epoch);
+    const served = incarnation === passage.successor.subject.incarnation;
+    if (served && isGood(plan, status)) return confirm(f, launch, epoch);
     return again(
       f,
       effect,
@@ -135,6 +133,18 @@ function observe(f: PassageFrame, launch: Running, epoch: number | null, route: 
     );
   });
   return { reached: 'route-observed', ...decision };
+}
+
+/** What counts as served: a connection, a good answer, or any answer where the health contract names no request. */
+function isGood({ route, health }: Plan, status: number | null): boolean {
+  if (route?.protocol === 'tcp') return true;
+  if (status === null) return false;
+  if (health.path === null) return true;
+  if (health.kind === 'attended' && health.probe.kind === 'http') {
+    // The route is asked with GET; what another method would be answered, nobody has said.
+    return health.probe.method !== 'GET' || health.probe.statuses.includes(status);
+  }
+  return status >= 200 && status < 300;
 }
 
 /** Records first; then sync, and both authorities are read again: each must name this process by itself (I3). */

@@ -208,6 +208,9 @@ test('I3: the fence clears only when lease and route, each read again, name the 
     route: 'app',
     generation: 3,
     listen: { host: '127.0.0.1', port: 8_000 },
+    protocol: 'http' as const,
+    names: [],
+    certificates: [],
     members: [{ incarnation: NEW.subject.incarnation, activation, backend: { host: '127.0.0.1', port: 20_012 } }],
   });
   const probe: Effect = { kind: 'observe-route', route: 'app', path: '/version' };
@@ -249,6 +252,9 @@ test('the outcome waits a moment for the word of the first write, and only where
     route: 'app',
     generation: 3,
     listen: { host: '127.0.0.1', port: 8_000 },
+    protocol: 'http' as const,
+    names: [],
+    certificates: [],
     members: [
       { incarnation: NEW.subject.incarnation, activation: 'act-new', backend: { host: '127.0.0.1', port: 20_012 } },
     ],

@@ -13,7 +13,23 @@ export interface RouteState {
   /** Generation of the snapshot that the proxy serves. */
   readonly generation: number;
   readonly listen: { readonly host: string; readonly port: number };
+  readonly protocol: 'http' | 'tcp';
+  /** Names that the route is told apart by; empty: none. */
+  readonly names: readonly string[];
+  /** What it serves TLS with; empty: it does not. */
+  readonly certificates: readonly CertificateState[];
   readonly members: readonly RouteMember[];
+}
+
+export interface CertificateState {
+  /** Path of the certificate's file. */
+  readonly file: string;
+  readonly names: readonly string[];
+  /** Of what is served, in milliseconds of the wall clock; `null`: nothing is. */
+  readonly validFromMs: number | null;
+  readonly expiresAtMs: number | null;
+  /** Why what the files hold now is not served; the pair before it goes on serving. */
+  readonly problem: string | null;
 }
 
 export interface Staged {
@@ -34,6 +50,13 @@ export type RouteEvent =
   /** The link to the proxy; after `up`, what it serves must be read anew. */
   | { readonly kind: 'link'; readonly state: 'up' | 'down' };
 
+export interface RouteObservation {
+  readonly incarnation: IncarnationKey;
+  /** `null` of a stream, which has none. */
+  readonly status: number | null;
+  readonly body: string | null;
+}
+
 /** The route of one target in the proxy. Other routes are never touched (F9). */
 export interface RoutePort {
   /** What the proxy says it serves; `absent` when it is reachable and has no such route. */
@@ -47,13 +70,12 @@ export interface RoutePort {
   /** Serves the staged snapshot and lets held requests go. A repeat after a lost answer is harmless (F8). */
   publish(staged: Staged): Promise<Outcome<'published'>>;
   /**
-   * Sends a request through the stable route and answers which member the proxy was seen to use, with its status.
-   * `body`: the beginning of an answer other than 2xx, secrets taken out (F5, F30); `null` of a good one.
+   * Sends a request for `path` through the stable route and answers which member the proxy was seen to use, with its
+   * status; with `null` for a route of streams: makes a connection through it, and answers the member that the proxy
+   * connected it to. `body`: the beginning of an answer other than 2xx, secrets taken out (F5, F30); `null` of a good
+   * one, and of a stream.
    */
-  observe(
-    route: string,
-    path: string,
-  ): Promise<Evidence<{ readonly incarnation: IncarnationKey; readonly status: number; readonly body: string | null }>>;
+  observe(route: string, path: string | null): Promise<Evidence<RouteObservation>>;
   /** Requests still open towards an incarnation that is no longer a member (F10, F25). */
   open(route: string, incarnation: IncarnationKey): Promise<Evidence<number>>;
   /** Removes the target's route. */

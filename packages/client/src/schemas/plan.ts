@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digest } from './common.ts';
 
+const listenAddress = z.object({ host: z.string(), port: z.int() });
 const limits = z.object({
   memoryBytes: z.number().nullable(),
   processes: z.number().nullable(),
@@ -36,7 +37,9 @@ const launch = z.object({
   environment: z.record(z.string(), launchValue),
   /** Names and files of secrets; never a value (F30). */
   secrets: z.array(z.object({ name: z.string(), file: z.string() })),
-  endpoint: z.object({ host: z.string(), fromPort: z.int(), toPort: z.int() }).nullable(),
+  endpoint: z
+    .object({ protocol: z.enum(['http', 'tcp']), host: z.string(), fromPort: z.int(), toPort: z.int() })
+    .nullable(),
   limits,
   singleProcess: z.boolean(),
 });
@@ -178,8 +181,13 @@ export const plan = z.object({
   route: z
     .object({
       name: z.string(),
-      listen: z.object({ host: z.string(), port: z.int() }),
-      protocol: z.literal('http'),
+      listen: listenAddress,
+      protocol: z.enum(['http', 'tcp']),
+      names: z.array(z.string()),
+      tls: z.object({ certificates: z.array(z.object({ certificate: z.string(), key: z.string() })) }).nullable(),
+      redirect: listenAddress.nullable(),
+      proxyProtocol: z.boolean(),
+      idleMs: z.number(),
       holdMs: z.number(),
       holdRequests: z.number(),
       holdBytes: z.number(),

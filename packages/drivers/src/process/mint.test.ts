@@ -32,7 +32,9 @@ test('a minted activation has its directory, documents and 0600 keys', async (t)
 test('I6: a repeated mint returns the first answer, also from a later daemon; another one is refused', async (t) => {
   const bench = new Bench(t);
   const later = new Bench(t, { ...bench.options });
-  const launch = bench.launch('polite', { endpoint: { host: '127.0.0.1', fromPort: 21_310, toPort: 21_319 } });
+  const launch = bench.launch('polite', {
+    endpoint: { protocol: 'http', host: '127.0.0.1', fromPort: 21_310, toPort: 21_319 },
+  });
   const request = bench.mintRequest(launch);
   const first = must(await bench.driver.mint(request));
   assert.deepEqual(must(await bench.driver.mint(request)), first);
@@ -53,7 +55,7 @@ test('a mint that died before its launch document is made whole, with one key', 
 
 test('ports: taken, promised and bound ones are passed over; a full range is refused', async (t) => {
   const bench = new Bench(t);
-  const range = { host: '127.0.0.1', fromPort: 21_320, toPort: 21_323 } as const;
+  const range = { protocol: 'http', host: '127.0.0.1', fromPort: 21_320, toPort: 21_323 } as const;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(21_321, '127.0.0.1', resolve));
   const launch = bench.launch('polite', { endpoint: range });

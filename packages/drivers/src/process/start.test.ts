@@ -130,7 +130,7 @@ test('slots are filled and the environment is the contract’s own and nothing e
     lease: 'rows',
     fence: 'epoch-raised',
   } as const;
-  const endpoint = { host: '127.0.0.1', fromPort: 21_340, toPort: 21_349 } as const;
+  const endpoint = { protocol: 'http', host: '127.0.0.1', fromPort: 21_340, toPort: 21_349 } as const;
   const launch = bench.launch('leaky', {
     secrets: [{ name: 'token', file: `${bench.root}/token` }],
     endpoint,

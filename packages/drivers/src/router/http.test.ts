@@ -343,28 +343,6 @@ test('F14: a request to a member that has died waits for the switch that is unde
   assert.deepEqual(observed, { kind: 'seen', value: { incarnation: dead.incarnation, status: 200, body: null } });
 });
 
-test('upgrades and tunnels are refused clearly', async (t) => {
-  const { port } = await served(t, (_request, response) => void response.end());
-  const upgrade = await wire(port);
-  upgrade.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
-  assert.match(await upgrade.ended(), /^HTTP\/1\.1 501 Not Implemented[^]*request-upgrade-unsupported/);
-  const tunnel = await wire(port);
-  tunnel.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
-  assert.match(await tunnel.ended(), /^HTTP\/1\.1 501 Not Implemented/);
-});
-
-test('a request with two lengths never reaches a backend', async (t) => {
-  let reached = 0;
-  const { port } = await served(t, (_request, response) => {
-    reached++;
-    response.end();
-  });
-  const client = await wire(port);
-  client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
-  assert.match(await client.ended(), /^HTTP\/1\.1 400/);
-  assert.equal(reached, 0);
-});
-
 test('several members take turns, and backend connections are used again', async () => {
   const { backend, serve } = router;
   const contract = await ownContract();

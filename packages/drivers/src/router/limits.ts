@@ -10,6 +10,14 @@ export const LIMITS = {
   holdTermMs: 120_000,
   /** The longest drain that may be asked for. */
   drainMs: 86_400_000,
+  /** Before a drain ends, its streams are told for this long, or for half of a shorter drain. */
+  noticeMs: 5_000,
+  /** The longest idle time that a route contract may ask for. */
+  contractIdleMs: 86_400_000,
+  /** When a stream has been still for this long, its peer is asked whether it is there (TCP keep-alive). */
+  keepAliveProbeMs: 60_000,
+  /** What a held stream counts for; nothing of it is read. */
+  heldStreamBytes: 1_024,
 
   /** How much of one request's body is kept so that the request can be sent once more. */
   keptBodyBytes: 262_144,
@@ -29,14 +37,25 @@ export const LIMITS = {
   warmMs: 5_000,
   backendHeaderBytes: 65_536,
 
-  clientConnectionsPerRoute: 16_384,
+  /** One listener's, whichever of its routes they are for. */
+  clientConnectionsPerListener: 16_384,
   clientIdleMs: 75_000,
   clientHeaderMs: 30_000,
+  /** Routes told apart by name that may share a listener, and names of one route. */
+  routesPerListener: 4_096,
+  namesPerRoute: 256,
+  certificatesPerRoute: 64,
+  certificateFileBytes: 1_048_576,
+  handshakeMs: 10_000,
+  /** Changes of certificate files are taken together for this long, since a pair is two files. */
+  certificateSettleMs: 200,
   listenBacklog: 4_096,
 
   controlConnections: 16,
   observations: 1_024,
   observationMs: 30_000,
+  /** From the connection through the stable address to the member's own. */
+  observeStreamMs: 4_000,
   /** How long a stopping router lets open requests end. */
   stopMs: 5_000,
 

@@ -74,7 +74,7 @@ async function run(log: Log): Promise<Outcome<'serving'>> {
   process
     .on('SIGTERM', stop)
     .on('SIGINT', stop)
-    .on('SIGHUP', () => undefined);
+    .on('SIGHUP', () => void router.reloadCertificates());
   log.write('serving', { pid: process.pid, fleet, routes: router.metrics().routes.length });
   say({ ready: hello });
   return ok('serving');

@@ -1,13 +1,17 @@
 import type { RouteEvent, RouteMember, RouteState, Staged } from '@idunn/authority';
 import { type Clock, type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
+import type { RouteContract } from '@idunn/release';
 import { LIMITS } from './limits.ts';
 import type { Log } from './log.ts';
+import { placesOf } from './model/place.ts';
 import type { RouterState } from './model/schema.ts';
 import { decidePublish, decideStage, type Snapshot, type StageRequest } from './model/snapshot.ts';
 import { Listeners } from './proxy/listeners.ts';
 import { type Observation, Observations } from './proxy/observations.ts';
 import { LiveRoute, type RouteMetrics, type SwitchReport } from './proxy/route.ts';
+import { observeStream } from './proxy/stream-observation.ts';
 import { openState, type StateKeeper } from './state/keeper.ts';
+import { Certificates } from './tls/certificates.ts';
 
 export interface RouterOptions {
   readonly fleet: string;
@@ -34,7 +38,8 @@ const REBIND_MS = 1_000;
 /** All routes of one fleet, what serves them and what is remembered of them. */
 export class Router {
   readonly #options: RouterOptions;
-  readonly #listeners = new Listeners();
+  readonly #certificates: Certificates;
+  readonly #listeners: Listeners;
   readonly #observations: Observations;
   readonly #routes = new Map<string, LiveRoute>();
   /** Removed routes towards whose members something is still open. */
@@ -44,12 +49,16 @@ export class Router {
   /** Changes of one route come one after the other; those of different routes side by side. */
   readonly #lanes = new Map<string, Promise<unknown>>();
   readonly #subscribers = new Set<(event: RouteEvent) => void>();
+  /** Contracts whose staging is under way: their certificates are in use already. */
+  readonly #staging = new Set<RouteContract>();
   #generationFloor = 0;
   #keeper: StateKeeper | null = null;
 
   private constructor(options: RouterOptions) {
     this.#options = options;
     this.#observations = new Observations(options.clock);
+    this.#certificates = new Certificates(options.timers, options.log, () => this.#listeners.refresh());
+    this.#listeners = new Listeners(this.#certificates, options.log);
   }
 
   /** Opens the state and serves what was acknowledged last. Refuses an unreadable state (F9). */
@@ -76,10 +85,14 @@ export class Router {
   /** An address that is taken keeps its own route down and no other (F26); it is tried again until it is free. */
   async #rebind(route: LiveRoute): Promise<void> {
     if (this.#routes.get(route.name) !== route) return;
-    if (route.staged !== null && !(await this.#listeners.bind(route.staged.contract.listen, route)).ok)
-      route.staged = null;
+    const { staged } = route;
+    if (staged !== null) {
+      await this.#certificates.resume(staged.contract);
+      if (!(await this.#listeners.bind(placesOf(staged.contract), route)).ok) route.staged = null;
+    }
     if (route.served === null) return;
-    const bound = await this.#listeners.bind(route.served.contract.listen, route);
+    await this.#certificates.resume(route.served.contract);
+    const bound = await this.#listeners.bind(placesOf(route.served.contract), route);
     if (bound.ok) {
       this.#unbound.delete(route.name);
       return;
@@ -93,30 +106,38 @@ export class Router {
    * Validates, binds and makes durable; nothing that is served changes (F26). The same request gives the same answer.
    */
   stage(request: StageRequest): Promise<Outcome<Staged>> {
-    return this.#inLane(request.contract.name, async () => {
-      const { name, listen } = request.contract;
-      const records = new Map([...this.#routes].map(([key, route]) => [key, route.record]));
-      const decided = decideStage(records, this.#generationFloor, request);
-      if (!decided.ok) return decided;
-      const snapshot = decided.value;
-      const route = this.#routes.get(name) ?? this.#newRoute(name, request.target);
-      if (route.staged?.stage === snapshot.stage) return ok({ stage: snapshot.stage, generation: snapshot.generation });
-      const bound = await this.#listeners.bind(listen, route);
-      if (!bound.ok) return bound;
-      const before = { staged: route.staged, known: this.#routes.has(name) };
-      route.staged = snapshot;
-      this.#routes.set(name, route);
-      const fault = await this.#persist();
-      if (fault?.code === 'router-state-not-written') {
-        route.staged = before.staged;
-        if (!before.known) this.#routes.delete(name);
-      }
+    const { contract } = request;
+    this.#staging.add(contract);
+    return this.#inLane(contract.name, () => this.#stage(request)).finally(() => this.#staging.delete(contract));
+  }
+
+  async #stage(request: StageRequest): Promise<Outcome<Staged>> {
+    const { name } = request.contract;
+    const records = new Map([...this.#routes].map(([key, route]) => [key, route.record]));
+    const decided = decideStage(records, this.#generationFloor, request);
+    if (!decided.ok) return decided;
+    const snapshot = decided.value;
+    const route = this.#routes.get(name) ?? this.#newRoute(name, request.target);
+    if (route.staged?.stage === snapshot.stage) return ok({ stage: snapshot.stage, generation: snapshot.generation });
+    const usable = await this.#certificates.admit(request.contract);
+    const bound = usable.ok ? await this.#listeners.bind(placesOf(request.contract), route) : usable;
+    if (!bound.ok) {
       this.#closeUnused(route);
-      if (fault !== null) return refused(fault);
-      // Now, and not when the hold begins: then everybody waits for the same processors.
-      route.warmUp();
-      return ok({ stage: snapshot.stage, generation: snapshot.generation });
-    });
+      return bound;
+    }
+    const before = { staged: route.staged, known: this.#routes.has(name) };
+    route.staged = snapshot;
+    this.#routes.set(name, route);
+    const fault = await this.#persist();
+    if (fault?.code === 'router-state-not-written') {
+      route.staged = before.staged;
+      if (!before.known) this.#routes.delete(name);
+    }
+    this.#closeUnused(route);
+    if (fault !== null) return refused(fault);
+    // Now, and not when the hold begins: then everybody waits for the same processors.
+    route.warmUp();
+    return ok({ stage: snapshot.stage, generation: snapshot.generation });
   }
 
   /**
@@ -163,7 +184,9 @@ export class Router {
     const fault = this.#unbound.get(name);
     if (fault !== undefined) return refused(fault);
     const { generation, contract, members } = served;
-    return ok({ route: name, generation, listen: contract.listen, members });
+    const { listen, protocol, names } = contract;
+    const certificates = this.#certificates.states(contract);
+    return ok({ route: name, generation, listen, protocol, names, certificates, members });
   }
 
   hold(name: string, termMs: number): Outcome<'held'> {
@@ -194,7 +217,7 @@ export class Router {
         this.#unbound.delete(name);
         this.#leaving.add(route);
         route.switchTo(null);
-        this.#listeners.closeAllBut(route, []);
+        this.#closeUnused(route);
         if (route.atRest) this.#leaving.delete(route);
       }
       return fault === null ? ok('removed') : refused(fault);
@@ -220,6 +243,19 @@ export class Router {
     return this.#observations.register(route, nonce);
   }
 
+  /** Makes a connection through the route's own listener; answers the member that it was connected to. */
+  async observeStream(name: string): Promise<Outcome<RouteMember | null>> {
+    const route = this.#routes.get(name);
+    const contract = route?.served?.contract;
+    if (route === undefined || contract === undefined) return unknownRoute(name);
+    return ok(await observeStream(contract, route.streams, this.#options.timers));
+  }
+
+  /** Reads every certificate file again; what is faulty is told by `read`, and the pair before it goes on serving. */
+  reloadCertificates(): Promise<void> {
+    return this.#certificates.reload();
+  }
+
   takeObservation(nonce: string): Observation | null {
     return this.#observations.take(nonce);
   }
@@ -237,7 +273,13 @@ export class Router {
 
   /** Stops listening, lets open requests end within the limit, and writes the state. */
   async close(): Promise<void> {
-    await this.#listeners.close((fire) => this.#options.timers.after(LIMITS.stopMs, fire));
+    const routes = [...this.#leaving, ...this.#routes.values()];
+    for (const route of routes) route.notice();
+    await this.#listeners.close(
+      (fire) => this.#options.timers.after(LIMITS.stopMs, fire),
+      () => routes.forEach((route) => route.cut()),
+    );
+    this.#certificates.close();
     await this.#opened.close();
   }
 
@@ -267,10 +309,12 @@ export class Router {
   }
 
   #closeUnused(route: LiveRoute): void {
-    const used = [route.served, route.staged].flatMap((snapshot) =>
-      snapshot === null ? [] : [snapshot.contract.listen],
-    );
+    const used = [route.served, route.staged].flatMap((snapshot) => placesOf(snapshot?.contract ?? null));
     this.#listeners.closeAllBut(route, used);
+    const contracts = [...this.#routes.values()].flatMap(({ served, staged }) =>
+      [served, staged].flatMap((snapshot) => snapshot?.contract ?? []),
+    );
+    this.#certificates.keep([...contracts, ...this.#staging]);
   }
 
   #inLane<T>(name: string, change: () => Promise<T>): Promise<T> {

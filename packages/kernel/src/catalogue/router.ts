@@ -117,10 +117,31 @@ export const routerErrors = entries({
     retry: 'final',
   },
   'request-upgrade-unsupported': {
-    reason: 'The route carries HTTP/1.1 requests only; protocol upgrades and tunnels are not forwarded.',
-    remedy: 'Send the request without an Upgrade header.',
+    reason: 'The route forwards no tunnels (CONNECT), and no upgrade of a request that has a body.',
+    remedy: 'Connect to the service itself, or send the Upgrade with a request without a body, such as a GET.',
     blame: 'user',
     retry: 'final',
+  },
+  'request-ambiguous': {
+    reason:
+      'The request can be read in more than one way: two Host or framing fields, or a target that is not its Host.',
+    remedy: 'Send one Host field that names the target, and one way to tell the end of the body.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'request-misdirected': {
+    reason:
+      'No route of this address has the name that the request is for, or its connection was made for another name.',
+    remedy: 'Check the host name and its DNS record; the names of a route are those of its binding, route.names.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'route-certificate-unusable': {
+    reason: 'A certificate of the route cannot be served; where an earlier one was loaded, that one is served on.',
+    remedy:
+      'Put a PEM certificate with its chain and its private key in place, readable by the user of Idunn and, the key, by nobody else; it is read again by itself.',
+    blame: 'user',
+    retry: 'retryable',
   },
   'route-without-member': {
     reason: 'The route has no member that could answer.',

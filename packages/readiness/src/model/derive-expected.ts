@@ -11,7 +11,12 @@ export interface PlanFacts {
   readonly health: { readonly kind: 'idunn' | 'attended'; readonly freshnessMs: number };
   readonly state: { readonly stateId: string; readonly schema: string } | null;
   readonly launch: {
-    readonly endpoint: { readonly host: string; readonly fromPort: number; readonly toPort: number } | null;
+    readonly endpoint: {
+      readonly protocol: 'http' | 'tcp';
+      readonly host: string;
+      readonly fromPort: number;
+      readonly toPort: number;
+    } | null;
   };
   readonly capabilities: readonly { readonly name: string; readonly schema: string }[];
 }
@@ -67,7 +72,7 @@ export function deriveExpected(from: {
       plan.launch.endpoint === null
         ? null
         : {
-            protocol: 'http',
+            protocol: plan.launch.endpoint.protocol,
             host: plan.launch.endpoint.host,
             fromPort: plan.launch.endpoint.fromPort,
             toPort: plan.launch.endpoint.toPort,

@@ -24,7 +24,7 @@ export interface Expected {
   readonly health: { readonly kind: 'idunn' | 'attended'; readonly freshnessMs: number };
   readonly state: { readonly stateId: string; readonly schema: string } | null;
   readonly endpoint: {
-    readonly protocol: 'http';
+    readonly protocol: 'http' | 'tcp';
     readonly host: string;
     readonly fromPort: number;
     readonly toPort: number;

@@ -35,7 +35,7 @@ export const expectedSchema = z.strictObject({
   signer: keyId,
   health: z.strictObject({ kind: z.enum(['idunn', 'attended']), freshnessMs: z.int().positive() }),
   state: z.strictObject({ stateId: word, schema: word }).nullable(),
-  endpoint: z.strictObject({ protocol: z.literal('http'), host, fromPort: port, toPort: port }).nullable(),
+  endpoint: z.strictObject({ protocol: z.enum(['http', 'tcp']), host, fromPort: port, toPort: port }).nullable(),
   capabilities,
 }) satisfies z.ZodType<Expected>;
 

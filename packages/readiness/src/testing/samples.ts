@@ -35,7 +35,7 @@ export const plan: PlanFacts & Record<string, unknown> = {
   signer: { keyId: signerKey.keyId },
   health: { kind: 'idunn', freshnessMs: 5_000 },
   state: { stateId: 'state-1', schema: 'ghostlight.journal/v1' },
-  launch: { endpoint: { host: '127.0.0.1', fromPort: 4100, toPort: 4199 } },
+  launch: { endpoint: { protocol: 'http', host: '127.0.0.1', fromPort: 4100, toPort: 4199 } },
   capabilities: [{ name: 'world', schema: 'ghostlight.world/v1' }],
   source: { origin: 'https://token:hush@example.test/ghostlight.git' },
   stateRoot: '/srv/private/state',

@@ -11,6 +11,7 @@ export function checkBinding(document: Document, binding: Sections<BindingShape>
     ...checkRunners(document, binding),
     ...checkInterpreters(document, binding),
     ...checkEndpoint(document, binding),
+    ...checkRoute(document, binding),
     ...checkRollout(document, binding),
   ];
 }
@@ -50,6 +51,36 @@ function checkRollout(document: Document, { rollout }: Sections<BindingShape>): 
     : 'rollout.reason: only strategy "stop-then-start" has a reason';
   const code = stops ? 'missing-field' : 'invalid-value';
   return [faultAt(document, ['rollout', 'reason'], code, message, document.place(['rollout', 'strategy']))];
+}
+
+function checkRoute(document: Document, { route }: Sections<BindingShape>): Fault[] {
+  if (route === undefined) return [];
+  const not = (field: string, message: string, related: string): Fault =>
+    faultAt(
+      document,
+      ['route', field],
+      'invalid-value',
+      `route.${field}: ${message}`,
+      document.place(['route', related]),
+    );
+  const faults: Fault[] = [];
+  const streams = route.protocol === 'tcp';
+  if (streams && route.names.length > 0 && route.tls === undefined) {
+    faults.push(not('names', 'a stream tells its name by TLS only, and there is no [route.tls]', 'protocol'));
+  }
+  if (streams && route.redirect !== undefined) {
+    faults.push(not('redirect', 'only http is redirected', 'protocol'));
+  }
+  if (!streams && route.redirect !== undefined && route.tls === undefined) {
+    faults.push(not('redirect', 'it leads to https, and there is no [route.tls]', 'listen'));
+  }
+  if (!streams && route.proxy_protocol) {
+    faults.push(not('proxy_protocol', 'it is for streams; a request says its client in X-Forwarded-For', 'protocol'));
+  }
+  if (route.redirect?.port === route.listen.port && route.redirect.host === route.listen.host) {
+    faults.push(not('redirect', 'it is the address of the route itself', 'listen'));
+  }
+  return faults;
 }
 
 function checkEndpoint(document: Document, { endpoint, route, rollout }: Sections<BindingShape>): Fault[] {

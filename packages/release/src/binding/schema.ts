@@ -22,6 +22,7 @@ const LIST_LIMIT = 256;
 const MEBIBYTE = 1_048_576;
 const list = <T extends z.ZodType>(item: T) => z.array(item).max(LIST_LIMIT).default([]);
 const DAY_MS = 24 * HOUR_MS;
+const hostName = z.string().refine(isHostName, 'a host name in lower case, "*." in front for one label of any name');
 
 const origin = z.string().max(4_096).refine(isOrigin, 'an https URL without user and password, or an absolute path');
 
@@ -117,11 +118,20 @@ const endpoint = z.strictObject({
   to_port: port.optional(),
 });
 
+const listen = z.strictObject({ host: z.string().min(1).max(255).default('127.0.0.1'), port });
+const keyPair = { certificate: absolutePath, key: absolutePath };
+
 const route = z.strictObject({
   driver: z.enum(['router', 'haproxy', 'nginx', 'nginx-stream']).default('router'),
   name: id.optional(),
   protocol: z.enum(['http', 'tcp']).default('http'),
-  listen: z.strictObject({ host: z.string().min(1).max(255).default('127.0.0.1'), port }),
+  listen,
+  /** By which the route is told apart from others on its address. */
+  names: list(hostName),
+  tls: z.strictObject({ ...keyPair, more: z.array(z.strictObject(keyPair)).max(63).default([]) }).optional(),
+  redirect: listen.optional(),
+  proxy_protocol: z.boolean().default(false),
+  idle_ms: durationMs(DAY_MS).default(HOUR_MS),
   configuration: absolutePath.optional(),
   firewall: z.boolean().default(false),
   hold_ms: durationMs(60_000).default(2_000),
@@ -202,6 +212,11 @@ export const bindingShape = {
 
 export type BindingShape = typeof bindingShape;
 export type Binding = { readonly [K in keyof BindingShape]: z.infer<BindingShape[K]> };
+
+function isHostName(text: string): boolean {
+  const labels = (text.startsWith('*.') ? text.slice(2) : text).split('.');
+  return text.length <= 253 && labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+}
 
 function isOrigin(text: string): boolean {
   if (absolutePath.safeParse(text).success) return true;

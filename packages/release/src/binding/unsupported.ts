@@ -31,7 +31,6 @@ export const unsupportedInBinding: readonly Unsupported[] = [
   { at: ['workload', 'devices', '*'], feature: 'devices of workloads' },
   { at: ['external_capability', '*'], feature: 'external capability bindings' },
   { at: ['route', 'driver'], when: isNot('router'), feature: 'route drivers other than "router"' },
-  { at: ['route', 'protocol'], when: isNot('http'), feature: 'protocols other than http' },
   { at: ['route', 'configuration'], feature: 'configuration destinations of route drivers' },
   { at: ['route', 'firewall'], when: isTrue, feature: 'firewall allowances' },
   { at: ['trust'], feature: 'trust-anchor stores (each target has its one signer)' },

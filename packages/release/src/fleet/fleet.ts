@@ -34,6 +34,7 @@ export function assembleFleet(
   const faults: Fault[] = [];
   const byTarget = new Map<string, BindingDocument>();
   const places = new Map<string, Place>();
+  const kinds = new Map<string, { readonly kind: string; readonly place: Place }>();
   const claim = (binding: BindingDocument, path: readonly string[], key: string, message: string): boolean => {
     const earlier = places.get(key);
     if (earlier === undefined) {
@@ -50,10 +51,16 @@ export function assembleFleet(
     const named =
       name === null ||
       claim(binding, ['route', 'name'], `route ${name}`, `route "${name}" is bound twice in the fleet`);
-    const listen = route === undefined ? null : `${route.listen.host}:${route.listen.port}`;
-    const free =
-      listen === null ||
-      claim(binding, ['route', 'listen'], `listen ${listen}`, `${listen} is bound twice in the fleet`);
+    const free = placesOf(route).every(({ path, key, kind, message }) => {
+      const sharing = kinds.get(key.address);
+      if (sharing !== undefined && sharing.kind !== kind) {
+        const shared = `${key.address} is for ${sharing.kind} already; an address is shared by routes of one kind`;
+        faults.push(faultAt(binding.document, path, 'invalid-value', shared, sharing.place));
+        return false;
+      }
+      kinds.set(key.address, sharing ?? { kind, place: binding.document.place(path) });
+      return key.name === null || claim(binding, path, `listen ${key.address} ${key.name}`, message);
+    });
     if (named && free) byTarget.set(target, binding);
   }
   const profiles = Object.fromEntries(
@@ -73,6 +80,33 @@ export function assembleFleet(
     fleet: { id, root, directories, ports, daemon: { queueDepth: daemon.queue_depth }, profiles, bindings: byTarget },
     faults,
   };
+}
+
+interface Claimed {
+  readonly path: readonly string[];
+  /** `name` is `''` for whatever no other route of the address takes, `null` where names do not matter. */
+  readonly key: { readonly address: string; readonly name: string | null };
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** What a route takes for itself: its names on its address, and the address from which it is redirected to. */
+function placesOf(route: BindingDocument['binding']['route']): readonly Claimed[] {
+  if (route === undefined) return [];
+  const { listen, redirect, protocol, tls } = route;
+  const address = `${listen.host}:${listen.port}`;
+  const kind = tls === undefined ? protocol : `${protocol} over TLS`;
+  const names = route.names.length === 0 ? [''] : route.names;
+  const claimed: Claimed[] = names.map((name) => ({
+    path: ['route', 'listen'],
+    key: { address, name },
+    kind,
+    message:
+      name === '' ? `${address} is bound twice in the fleet` : `${name} on ${address} is bound twice in the fleet`,
+  }));
+  if (redirect === undefined) return claimed;
+  const from = { address: `${redirect.host}:${redirect.port}`, name: null };
+  return [...claimed, { path: ['route', 'redirect'], key: from, kind: 'redirects', message: '' }];
 }
 
 /** The route's name: its own, else the target's; `null` without a route. */

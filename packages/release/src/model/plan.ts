@@ -141,7 +141,12 @@ export interface LaunchContract {
   readonly environment: Readonly<Record<string, LaunchValue>>;
   /** Names of secrets; each becomes a 0600 file `secrets/<name>` of the activation directory (F30). */
   readonly secrets: readonly { readonly name: string; readonly file: string }[];
-  readonly endpoint: { readonly host: '127.0.0.1'; readonly fromPort: number; readonly toPort: number } | null;
+  readonly endpoint: {
+    readonly protocol: 'http' | 'tcp';
+    readonly host: '127.0.0.1';
+    readonly fromPort: number;
+    readonly toPort: number;
+  } | null;
   readonly limits: ResourceLimits;
   /** The binding's word that the program never forks, which stands in for a control group (section 6). */
   readonly singleProcess: boolean;
@@ -255,11 +260,35 @@ export interface StateStore {
 export interface RouteContract {
   /** Route name, unique in the fleet. */
   readonly name: string;
-  readonly listen: { readonly host: string; readonly port: number };
-  readonly protocol: 'http';
+  readonly listen: ListenAddress;
+  /** `http`: requests, upgraded connections too. `tcp`: streams of bytes. */
+  readonly protocol: 'http' | 'tcp';
+  /**
+   * Host names in lower case by which the route is told apart on its address, `*.` for one label of any name; empty:
+   * what no other route of the address takes.
+   */
+  readonly names: readonly string[];
+  /** The router speaks TLS with the clients; `null`: it does not. */
+  readonly tls: RouteTls | null;
+  /** Where plain HTTP requests are answered with the same address under https; `null`: nowhere. */
+  readonly redirect: ListenAddress | null;
+  /** Tells the backend of a stream who its client is (PROXY protocol version 2). */
+  readonly proxyProtocol: boolean;
+  /** A stream or an upgraded connection in which nothing was sent for this long is closed. */
+  readonly idleMs: number;
   readonly holdMs: number;
   readonly holdRequests: number;
   readonly holdBytes: number;
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RouteTls {
+  /** Absolute paths of PEM files; the first pair serves a client that names no host. Never empty. */
+  readonly certificates: readonly { readonly certificate: string; readonly key: string }[];
 }
 
 export interface Capability {

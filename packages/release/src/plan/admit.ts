@@ -56,6 +56,7 @@ export function checkAdmission(asked: RecipeDocument, bound: BindingDocument): r
   });
   checkService(asked, bound, not);
   checkPlaces(asked, bound, not, faults);
+  checkProtocol(asked, bound, not);
   for (const measure of ['memory_bytes', 'processes', 'open_files'] as const) {
     const least = recipe.capacity[measure];
     const limit = binding.limits[measure];
@@ -143,6 +144,19 @@ function checkPlaces(asked: RecipeDocument, bound: BindingDocument, not: Not, fa
       faults.push(faultAt(bound.document, [name], 'not-requested', message, asked.document.place(path)));
     }
   }
+}
+
+/** The route carries what the service speaks: a stream has no requests that could be held or observed as such. */
+function checkProtocol({ recipe }: RecipeDocument, { binding }: BindingDocument, not: Not): void {
+  const asked = recipe.service?.protocol;
+  if (recipe.service?.routed !== true || asked === undefined || binding.route === undefined) return;
+  const { protocol } = binding.route;
+  if (asked === protocol) return;
+  not(
+    ['service', 'protocol'],
+    ['route', 'protocol'],
+    `the service speaks ${asked}, the binding's route is for ${protocol}`,
+  );
 }
 
 function operatorNeeds(slot: string, slots: Readonly<Record<string, string>>): string | null {

@@ -122,10 +122,16 @@ function compileRoute(bound: BindingDocument): RouteContract | null {
   const { route } = bound.binding;
   const name = routeName(bound);
   if (route === undefined || name === null) return null;
+  const { tls } = route;
   return {
     name,
     listen: route.listen,
-    protocol: 'http',
+    protocol: route.protocol,
+    names: route.names,
+    tls: tls === undefined ? null : { certificates: [{ certificate: tls.certificate, key: tls.key }, ...tls.more] },
+    redirect: route.redirect ?? null,
+    proxyProtocol: route.proxy_protocol,
+    idleMs: route.idle_ms,
     holdMs: route.hold_ms,
     holdRequests: route.hold_requests,
     holdBytes: route.hold_bytes,

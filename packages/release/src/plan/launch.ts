@@ -25,7 +25,8 @@ export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, ho
       service.required_environment.map((name) => [name, value(granted(binding.environment, name))]),
     ),
     secrets: service.secrets.map((name) => ({ name, file: granted(binding.secret, name).file })),
-    endpoint: service.protocol === undefined ? null : { host: '127.0.0.1', fromPort, toPort },
+    endpoint:
+      service.protocol === undefined ? null : { protocol: service.protocol, host: '127.0.0.1', fromPort, toPort },
     limits: {
       memoryBytes: limits.memory_bytes ?? null,
       processes: limits.processes ?? null,

@@ -217,6 +217,7 @@ test('an endpoint without a range of its own has that of the fleet', () => {
   const open = change(bindingText, 'from_port = 21_000\nto_port = 21_009\n', '');
   assert.deepEqual(valueOf(compile({ binding: open })).launch.endpoint, {
     host: '127.0.0.1',
+    protocol: 'http',
     fromPort: 20_000,
     toPort: 20_999,
   });

@@ -53,7 +53,9 @@ function checkProduct(document: Document, recipe: Sections<RecipeShape>): Fault[
   if (!asked('service')) faults.push(faultAt(document, ['service'], 'missing-field', '[service] is missing'));
   // F23: a check that is switched off must never mean healthy.
   if (!asked('health')) faults.push(faultAt(document, ['health'], 'no-health-contract', '[health] is missing'));
-  if (recipe.health?.kind === 'idunn' && recipe.service?.routed === true && recipe.health.path === undefined) {
+  const { health, service } = recipe;
+  const requests = service?.routed === true && service.protocol !== 'tcp';
+  if (health?.kind === 'idunn' && requests && health.path === undefined) {
     const message = 'health.path is missing: a routed service needs a path by which its route is seen to serve';
     faults.push(faultAt(document, ['health'], 'missing-field', message, document.place(['service', 'routed'])));
   }

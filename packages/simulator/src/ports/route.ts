@@ -31,7 +31,16 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
       life.read((): Evidence<RouteState> => {
         const route = world.routes.get(name);
         if (route === undefined) return absent;
-        return seen({ route: name, generation: route.generation, listen: LISTEN, members: route.members });
+        const { generation, members } = route;
+        return seen({
+          route: name,
+          generation,
+          listen: LISTEN,
+          protocol: 'http',
+          names: [],
+          certificates: [],
+          members,
+        });
       }),
     stage: (_target, contract, members) =>
       life.effect('stage-route', (): Outcome<Staged> => {

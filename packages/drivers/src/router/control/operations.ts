@@ -30,6 +30,11 @@ const handlers: Handlers = {
   'switch-report': ({ router }, ask) => ok(router.switchReport(ask.route)),
   'expect-observation': ({ router }, ask) => router.expectObservation(ask.route, ask.nonce),
   'take-observation': ({ router }, ask) => ok(router.takeObservation(ask.nonce)),
+  'observe-stream': ({ router }, ask) => router.observeStream(ask.route),
+  'reload-certificates': async ({ router }) => {
+    await router.reloadCertificates();
+    return ok('reloaded');
+  },
   metrics: ({ router }) => ok(router.metrics()),
   stop: ({ stop }) => {
     stop();

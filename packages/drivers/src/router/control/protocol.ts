@@ -1,4 +1,4 @@
-import type { RouteEvent, RouteState, Staged } from '@idunn/authority';
+import type { RouteEvent, RouteMember, RouteState, Staged } from '@idunn/authority';
 import type { Refusal } from '@idunn/kernel';
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
@@ -8,7 +8,7 @@ import type { SwitchReport } from '../proxy/route.ts';
 import type { Published, RouterMetrics } from '../router.ts';
 
 /** Rises when a message changes its meaning; a driver and a router of different versions do not speak. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 const route = z.string().min(1).max(256);
 const incarnation = z.string().min(1).max(512);
@@ -28,6 +28,8 @@ export const asks = {
   'switch-report': z.strictObject({ route }),
   'expect-observation': z.strictObject({ route, nonce }),
   'take-observation': z.strictObject({ nonce }),
+  'observe-stream': z.strictObject({ route }),
+  'reload-certificates': z.strictObject({}),
   metrics: z.strictObject({}),
   stop: z.strictObject({}),
 } as const;
@@ -58,6 +60,8 @@ export interface Answers {
   readonly 'switch-report': SwitchReport | null;
   readonly 'expect-observation': 'registered';
   readonly 'take-observation': Observation | null;
+  readonly 'observe-stream': RouteMember | null;
+  readonly 'reload-certificates': 'reloaded';
   readonly metrics: RouterMetrics;
   readonly stop: 'stopping';
 }

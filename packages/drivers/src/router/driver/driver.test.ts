@@ -182,7 +182,7 @@ test('a control connection that speaks no protocol, or speaks before hello, gets
   assert.equal(await talk('garbage\n'), '');
   assert.match(await talk('{"id":1,"op":"stop","ask":{}}\n'), /router-request-invalid/);
   assert.match(
-    await talk('{"id":1,"op":"hello","ask":{"protocol":2,"fleet":"test-fleet"}}\n'),
+    await talk('{"id":1,"op":"hello","ask":{"protocol":1,"fleet":"test-fleet"}}\n'),
     /router-protocol-differs/,
   );
   assert.equal((await driver.metrics()).kind, 'seen');

@@ -55,6 +55,8 @@ export interface RouterDriver extends Omit<RoutePort, PortEvents>, Required<Pick
    * share one attempt.
    */
   ensure(): Promise<Outcome<RouterStatus>>;
+  /** Reads every certificate file of every route again. */
+  reloadCertificates(): Promise<Outcome<'reloaded'>>;
   /** The router's counters, for metrics; `unknown` while it does not answer. */
   metrics(): Promise<Evidence<RouterMetrics>>;
   /** Ends the router itself: it stops listening and lets open requests end. */
@@ -122,6 +124,11 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       return answer.ok ? ok('published') : answer;
     },
     async observe(route, path) {
+      if (path === null) {
+        const reached = evidence(await link.call('observe-stream', { route }, OBSERVE_MS));
+        if (reached.kind === 'seen') return seen({ incarnation: reached.value.incarnation, status: null, body: null });
+        return reached.kind === 'absent' ? unknown('no member could be connected to') : reached;
+      }
       const nonce = ids.fresh('observe');
       const [read, registered] = await Promise.all([
         link.call('read', { route }, ANSWER_MS),
@@ -130,7 +137,7 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       const state = evidence(read);
       if (state.kind !== 'seen') return state;
       if (registered.kind !== 'value') return unknown(because(registered));
-      const glimpse = await requestThroughRoute(state.value.listen, path, nonce, OBSERVE_MS, timers);
+      const glimpse = await requestThroughRoute(state.value, path, nonce, OBSERVE_MS, timers);
       const taken = evidence(await link.call('take-observation', { nonce }, ANSWER_MS));
       if (taken.kind === 'unknown') return taken;
       if (taken.kind === 'absent') {
@@ -153,6 +160,9 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
     },
     async switchReport(route) {
       return evidence(await link.call('switch-report', { route }, ANSWER_MS));
+    },
+    async reloadCertificates() {
+      return outcome(await link.call('reload-certificates', {}, DURABLE_ANSWER_MS));
     },
     async metrics() {
       return evidence(await link.call('metrics', {}, ANSWER_MS));

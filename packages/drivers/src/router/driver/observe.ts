@@ -1,14 +1,8 @@
 import type { RouteState } from '@idunn/authority';
 import type { Timers } from '@idunn/kernel';
-import { addressText } from '../model/snapshot.ts';
+import { addressText, nameToAsk, reachable } from '../model/place.ts';
 import { request } from '../node-http.ts';
 import { OBSERVE_HEADER } from '../proxy/headers.ts';
-
-/** Where this machine reaches a listener that may listen everywhere. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
-}
 
 /** Most bytes of an answer that are kept for a person to read. */
 const BODY_BYTES = 2_048;
@@ -20,15 +14,23 @@ export type Glimpse =
 
 /** One real request through the stable endpoint, on a connection of its own. */
 export function requestThroughRoute(
-  listen: RouteState['listen'],
+  { listen, names, certificates }: RouteState,
   path: string,
   nonce: string,
   withinMs: number,
   timers: Timers,
 ): Promise<Glimpse> {
   return new Promise((resolve) => {
-    const headers = { Host: addressText(listen), [OBSERVE_HEADER]: nonce };
-    const attempt = request({ host: reachable(listen.host), port: listen.port, path, headers, agent: false });
+    const name = nameToAsk(names);
+    const headers = { Host: name ?? addressText(listen), [OBSERVE_HEADER]: nonce };
+    const place = { host: reachable(listen.host), port: listen.port, path, headers, agent: false } as const;
+    // Who answers is proven by the nonce; whether the world trusts the certificate is another question.
+    const attempt =
+      certificates.length === 0
+        ? request(place)
+        : process
+            .getBuiltinModule('node:https')
+            .request({ ...place, rejectUnauthorized: false, ...(name === undefined ? {} : { servername: name }) });
     const withdraw = timers.after(withinMs, () => attempt.destroy(new Error(`no answer within ${withinMs} ms`)));
     const end = (glimpse: Glimpse): void => {
       withdraw();

@@ -3,6 +3,7 @@ import type { RouteMember } from '@idunn/authority';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
 import { LIMITS } from '../limits.ts';
+import { clashes, placesOf } from './place.ts';
 
 /** One route's membership, whole and unchanging: what is staged, published and read back. */
 export interface Snapshot {
@@ -30,8 +31,8 @@ export interface StageRequest {
 export type Routes = ReadonlyMap<string, RouteRecord>;
 
 /**
- * The snapshot that this request stages, or why not. A route belongs to the target that staged it first, and a listener
- * to one route, so that no request can touch another target's (F9).
+ * The snapshot that this request stages, or why not. A route belongs to the target that staged it first, and each name
+ * of a listener to one route, so that no request can touch another target's (F9).
  *
  * `floor` is the highest generation of any route that was removed: a route that comes back never gets an old one again.
  */
@@ -45,31 +46,29 @@ export function decideStage(routes: Routes, floor: number, request: StageRequest
   if (known === undefined && routes.size >= LIMITS.routes) {
     return refused(refusal('router-limit-reached', `The router has ${routes.size} routes, its limit.`));
   }
-  const holder = listenerHolder(routes, contract);
+  const holder = placeHolder(routes, contract);
   if (holder !== undefined) {
-    const address = addressText(contract.listen);
-    const holds = `route ${holder.route} (target ${holder.target})`;
-    const reason = `${address} of route ${contract.name} is the listener of ${holds}.`;
+    const { record, address } = holder;
+    const holds = `route ${record.route} (target ${record.target})`;
+    const reason = `${address} of route ${contract.name} is that of ${holds}, by name or by protocol.`;
     return refused(refusal('route-listener-unavailable', reason));
   }
   const generation = (known?.served?.generation ?? floor) + 1;
   return ok({ stage: stageId(target, generation, contract, members), generation, contract, members });
 }
 
-function listenerHolder(routes: Routes, contract: RouteContract): RouteRecord | undefined {
-  const wanted = addressText(contract.listen);
+/** A route that has one of the wanted places in a way that cannot be shared. */
+function placeHolder(routes: Routes, contract: RouteContract): { record: RouteRecord; address: string } | undefined {
+  const wanted = placesOf(contract);
   for (const record of routes.values()) {
     if (record.route === contract.name) continue;
-    const taken = [record.served, record.staged].some(
-      (snapshot) => snapshot !== null && addressText(snapshot.contract.listen) === wanted,
-    );
-    if (taken) return record;
+    for (const snapshot of [record.served, record.staged]) {
+      const clash = placesOf(snapshot?.contract ?? null).find((taken) => wanted.some((place) => clashes(place, taken)));
+      if (clash !== undefined) return { record, address: clash.text };
+    }
   }
   return undefined;
 }
-
-export const addressText = (listen: { readonly host: string; readonly port: number }): string =>
-  listen.host.includes(':') ? `[${listen.host}]:${listen.port}` : `${listen.host}:${listen.port}`;
 
 function stageId(target: string, generation: number, contract: RouteContract, members: readonly RouteMember[]): string {
   const content = JSON.stringify([target, generation, contract, members]);

@@ -1,13 +1,16 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Code, Timers } from '@idunn/kernel';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { Budget } from './budget.ts';
-import { type Peer, type RequestHead, type ResponseHead, requestHead, responseHead } from './headers.ts';
-import type { Member, Open } from './member.ts';
+import { type Peer, type RequestHead, type ResponseHead, requestHead, responseHead, switchingHead } from './headers.ts';
+import type { Connecting, Member, Open } from './member.ts';
 import type { Observations } from './observations.ts';
 import { refuse } from './refuse.ts';
 import { pairs, RequestBody } from './request-body.ts';
+import { targetOf } from './target.ts';
+import { Tunnel } from './tunnel.ts';
 import type { Departure, Waiting, WaitingLine } from './waiting-line.ts';
 
 /** Methods that may be sent again when nobody knows whether the first one arrived (RFC 9110, 9.2.2). */
@@ -24,11 +27,19 @@ export interface ExchangeRoute {
   readonly holding: boolean;
   readonly switchPending: boolean;
   readonly holdMs: number;
+  readonly idleMs: number;
   pick(): Member | null;
   has(member: Member): boolean;
   failed(): void;
   held(): void;
   departed(waitedMs: number): void;
+}
+
+/** What a client asks to go on with, on the connection that its request came by. */
+export interface Upgrade {
+  readonly protocol: string;
+  /** Takes the connection away from the answer. */
+  readonly take: () => Socket;
 }
 
 /**
@@ -42,6 +53,8 @@ export class Exchange implements Open {
   readonly #head: RequestHead;
   readonly #body: RequestBody;
   readonly #nonce: string | null;
+  readonly #upgrade: Upgrade | null;
+  #tunnel: Tunnel | null = null;
   #member: Member | null = null;
   #upstream: ClientRequest | null = null;
   #answer: IncomingMessage | null = null;
@@ -53,12 +66,20 @@ export class Exchange implements Open {
   #waitedMs = 0;
   #over = false;
 
-  constructor(route: ExchangeRoute, request: IncomingMessage, response: ServerResponse, peer: Peer) {
+  constructor(
+    route: ExchangeRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    peer: Peer,
+    upgrade: Upgrade | null,
+  ) {
     this.#route = route;
+    this.#upgrade = upgrade;
     this.#request = request;
     this.#response = response;
     this.#method = request.method ?? 'GET';
-    this.#head = requestHead(this.#method, request.rawHeaders, peer, request.socket.localPort ?? 0);
+    const port = request.socket.localPort ?? 0;
+    this.#head = requestHead(this.#method, request.rawHeaders, peer, port, upgrade?.protocol);
     this.#body = new RequestBody(request, this.#head.hasBody, route.budget);
     const { nonce } = this.#head;
     this.#nonce = nonce !== null && route.observations.begin(route.name, nonce) ? nonce : null;
@@ -78,12 +99,12 @@ export class Exchange implements Open {
   }
 
   /** Sends the request to the member whose turn it is. */
-  forward(fresh = false): void {
+  forward(connecting: Connecting = this.#upgrade === null ? 'pooled' : 'tunnel'): void {
     const member = this.#route.pick();
     if (member === null) return this.#refuse(503, 'route-without-member');
     let upstream: ClientRequest;
     try {
-      upstream = member.request(this.#method, this.#request.url ?? '/', this.#head.headers, fresh);
+      upstream = member.request(this.#method, targetOf(this.#request) ?? '/', this.#head.headers, connecting);
     } catch {
       return this.#refuse(400, 'request-unforwardable');
     }
@@ -91,14 +112,20 @@ export class Exchange implements Open {
     this.#upstream = upstream;
     member.begin(this);
     upstream.on('response', (answer) => this.#answered(answer));
+    upstream.on('upgrade', (answer, socket, head) => this.#upgraded(answer, socket, head));
     upstream.on('information', (information) => this.#inform(information));
     upstream.on('error', (error) => this.#failed(upstream, error));
     this.#withdrawAnswerTimer = this.#route.timers.after(LIMITS.answerMs, () => this.#late());
     this.#body.attach(upstream);
   }
 
+  notice(): void {
+    this.#tunnel?.notice();
+  }
+
   /** The end of the member's drain. An event stream ends whole, so that its client comes again at once. */
   cut(): void {
+    if (this.#tunnel !== null) return this.#tunnel.cut();
     if (this.#waiting !== null) return this.#leaveMember(); // Rejected before effect: it waits on for the new member.
     if (!this.#response.headersSent) this.#refuse(503, 'request-cut-at-drain');
     else if (this.#eventStream) this.#response.end();
@@ -115,6 +142,25 @@ export class Exchange implements Open {
     if (rejected && !this.#sentAgain && this.#body.replayable) return this.#rejected(answer, head);
     if (rejected) this.#route.failed();
     this.#relay(answer, head);
+  }
+
+  /** The member goes on with the protocol that was asked for: from here on bytes pass, and stay with this member. */
+  #upgraded(answer: IncomingMessage, backend: Socket, head: Buffer): void {
+    this.#withdrawAnswerTimer?.();
+    const { upgrade } = answer.headers;
+    if (this.#upgrade === null || this.#over || upgrade === undefined) {
+      backend.destroy();
+      return this.#refuse(502, 'backend-answer-lost');
+    }
+    const client = this.#upgrade.take();
+    client.write(switchingHead(answer.statusMessage ?? '', answer.rawHeaders, upgrade), 'latin1');
+    if (head.length > 0) backend.unshift(head);
+    const speaks = upgrade.toLowerCase() === 'websocket' ? 'websocket' : 'anything';
+    const ended = (): void => {
+      this.#upstream = null;
+      this.#close();
+    };
+    this.#tunnel = new Tunnel({ client, backend, speaks, idleMs: this.#route.idleMs, ended });
   }
 
   /** The member did nothing: the request goes once more, to the new member (never twice). */
@@ -197,7 +243,7 @@ export class Exchange implements Open {
     const stale = upstream.reusedSocket && IDEMPOTENT.has(this.#method);
     if (stale && !this.#triedFresh && this.#body.replayable) {
       this.#triedFresh = true;
-      return this.forward(true);
+      return this.forward('fresh');
     }
     const code = unsent ? 'backend-unreachable' : 'backend-answer-lost';
     this.#route.log.write(code, { route: this.#route.name, error: error.code ?? error.message });

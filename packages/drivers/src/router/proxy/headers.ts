@@ -24,10 +24,13 @@ export interface Peer {
   readonly address: string;
   /** A front of this machine, such as a TLS terminator: what it says about its own client is believed. */
   readonly trusted: boolean;
+  /** Whether it speaks TLS with the router. */
+  readonly proto: 'http' | 'https';
 }
 
-export const peerOf = (address: string): Peer => ({
+export const peerOf = (address: string, proto: Peer['proto'] = 'http'): Peer => ({
   address,
+  proto,
   trusted: address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'),
 });
 
@@ -51,9 +54,15 @@ const FORWARDED = new Set([
 /**
  * The header for the backend: hop-by-hop fields and everything that `Connection` names are dropped, Host is kept, the
  * body's framing is said anew, and who the client is is added. Forwarded fields of a peer that is not trusted are
- * replaced.
+ * replaced. `upgrade`: the protocol that the client asks to go on with.
  */
-export function requestHead(method: string, raw: readonly string[], peer: Peer, localPort: number): RequestHead {
+export function requestHead(
+  method: string,
+  raw: readonly string[],
+  peer: Peer,
+  localPort: number,
+  upgrade: string | null = null,
+): RequestHead {
   const named = namedByConnection(raw);
   const headers: string[] = [];
   let bytes = 0;
@@ -80,6 +89,7 @@ export function requestHead(method: string, raw: readonly string[], peer: Peer, 
   if (chunked) headers.push('Transfer-Encoding', 'chunked');
   else if (length !== null) headers.push('Content-Length', length);
   else if (method === 'POST' || method === 'PUT' || method === 'PATCH') headers.push('Content-Length', '0');
+  if (upgrade !== null) headers.push('Connection', 'Upgrade', 'Upgrade', upgrade);
   pushForwarded(headers, peer.trusted ? forwarded : {}, peer, host ?? '', localPort);
   return { headers, hasBody: chunked || (length !== null && length !== '0'), bytes, nonce };
 }
@@ -93,7 +103,9 @@ function pushForwarded(
 ): void {
   const after = (name: string, own: string): string => (before[name] === undefined ? own : `${before[name]}, ${own}`);
   const node = peer.address.includes(':') ? `"[${peer.address}]"` : peer.address;
-  const own = /^[\w.:[\]-]+$/.test(host) ? `for=${node};host="${host}";proto=http` : `for=${node};proto=http`;
+  const own = /^[\w.:[\]-]+$/.test(host)
+    ? `for=${node};host="${host}";proto=${peer.proto}`
+    : `for=${node};proto=${peer.proto}`;
   const forwardedHost = before['x-forwarded-host'] ?? host;
   if (forwardedHost !== '') headers.push('X-Forwarded-Host', forwardedHost);
   headers.push(
@@ -102,7 +114,7 @@ function pushForwarded(
     'X-Forwarded-Port',
     before['x-forwarded-port'] ?? String(localPort),
     'X-Forwarded-Proto',
-    before['x-forwarded-proto'] ?? 'http',
+    before['x-forwarded-proto'] ?? peer.proto,
     'Forwarded',
     after('forwarded', own),
     'Via',
@@ -132,6 +144,14 @@ export function responseHead(raw: readonly string[]): ResponseHead {
     headers.push(name, value);
   }
   return { headers, rejectedBeforeEffect, eventStream };
+}
+
+/** The answer by which a member goes on with another protocol, as it goes on the wire. */
+export function switchingHead(statusMessage: string, raw: readonly string[], protocol: string): string {
+  const { headers } = responseHead(raw);
+  let text = `HTTP/1.1 101 ${statusMessage}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${text}\r\n`;
 }
 
 /** Fields that `Connection` names; almost always none but its own words. */

@@ -1,102 +1,157 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { catalogue, type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import type { RouteContract } from '@idunn/release';
+import type { Server } from 'node:net';
+import type { TlsOptions, Server as TlsServer } from 'node:tls';
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import type { ListenAddress } from '@idunn/release';
 import { LIMITS } from '../limits.ts';
-import { addressText } from '../model/snapshot.ts';
-import { createServer } from '../node-http.ts';
-import { type Peer, peerOf } from './headers.ts';
-import { refuse } from './refuse.ts';
+import type { Log } from '../log.ts';
+import type { Place } from '../model/place.ts';
+import type { Certificates } from '../tls/certificates.ts';
+import type { Pair } from '../tls/pair.ts';
+import { HttpListener } from './http-listener.ts';
+import { Names, nameOf } from './names.ts';
 import type { LiveRoute } from './route.ts';
+import { StreamListener } from './stream-listener.ts';
 
-type Address = RouteContract['listen'];
+interface Bound {
+  readonly place: Place;
+  readonly names: Names;
+  readonly listener: HttpListener | StreamListener;
+  /** The fault of its listening, or `null` once it listens. */
+  readonly listening: Promise<string | null>;
+}
 
-/** The listening sockets, one for each address. Binding or closing one never touches another (F9, F26). */
+/**
+ * The listening sockets, one for each address; routes that are told apart by name share one. Binding or closing one
+ * never touches another (F9, F26).
+ */
 export class Listeners {
-  readonly #bound = new Map<string, { readonly server: Server; readonly route: LiveRoute }>();
+  readonly #bound = new Map<string, Bound>();
+  readonly #certificates: Certificates;
+  readonly #log: Log;
 
-  /** Listens for the route, if it does not yet. Until the route serves on this address, requests are answered 503. */
-  async bind(address: Address, route: LiveRoute): Promise<Outcome<'bound'>> {
-    const text = addressText(address);
-    const bound = this.#bound.get(text);
-    if (bound?.route === route) return ok('bound');
-    const unavailable = (because: string): Outcome<never> =>
-      refused(refusal('route-listener-unavailable', `Route ${route.name} cannot listen on ${text}: ${because}.`));
-    if (bound !== undefined) return unavailable(`it is the listener of route ${bound.route.name}`);
-    const entry = { server: this.#server(text), route };
-    const fault = await listen(entry.server, address);
-    if (fault !== null) return unavailable(fault);
-    // A fault of one accepted connection is that connection's own.
-    entry.server.on('error', (error) => route.log.write('listener-fault', { route: route.name, error: error.message }));
-    entry.server.on('drop', () => route.log.write('connection-dropped', { route: route.name, because: 'limit' }));
-    this.#bound.set(text, entry);
+  constructor(certificates: Certificates, log: Log) {
+    this.#certificates = certificates;
+    this.#log = log;
+  }
+
+  /** Listens for the route, if it does not yet. Until the route serves there, its requests are answered 503. */
+  async bind(places: readonly Place[], route: LiveRoute): Promise<Outcome<'bound'>> {
+    for (const place of places) {
+      const bound = await this.#bindOne(place, route);
+      if (!bound.ok) return bound;
+    }
     return ok('bound');
   }
 
-  /**
-   * Closes the route's listeners but those on `kept`. Requests that are open go on; their connections end with them.
-   */
-  closeAllBut(route: LiveRoute, kept: readonly Address[]): void {
-    const texts = new Set(kept.map(addressText));
-    for (const [text, entry] of this.#bound) {
-      if (entry.route !== route || texts.has(text)) continue;
-      this.#bound.delete(text);
-      entry.server.close();
+  async #bindOne(place: Place, route: LiveRoute): Promise<Outcome<'bound'>> {
+    const { text, kind } = place;
+    const unavailable = (because: string): Outcome<never> =>
+      refused(refusal('route-listener-unavailable', `Route ${route.name} cannot listen on ${text}: ${because}.`));
+    const bound = this.#bound.get(text) ?? this.#open(place);
+    if (bound.place.kind !== kind) return unavailable(`it is a listener for ${bound.place.kind}`);
+    if (!bound.names.has(route) && bound.names.size >= LIMITS.routesPerListener) {
+      return unavailable(`${bound.names.size} routes share it, the limit`);
+    }
+    bound.names.add(route);
+    const fault = await bound.listening;
+    if (fault !== null) return unavailable(fault);
+    this.refresh();
+    return ok('bound');
+  }
+
+  #open(place: Place): Bound {
+    const { text } = place;
+    const { names, listener } = this.#make(place);
+    const { server } = listener;
+    const listening = listen(server, place.address).then((fault) => {
+      if (fault !== null) {
+        if (this.#bound.get(text) === bound) this.#bound.delete(text);
+        return fault;
+      }
+      // A fault of one accepted connection is that connection's own.
+      server.on('error', (error) => this.#log.write('listener-fault', { address: text, error: error.message }));
+      server.on('drop', () => this.#log.write('connection-dropped', { address: text, because: 'limit' }));
+      return null;
+    });
+    const bound: Bound = { place, names, listener, listening };
+    this.#bound.set(text, bound);
+    return bound;
+  }
+
+  /** What routes serve, or a certificate, has changed. */
+  refresh(): void {
+    for (const { names, place, listener } of this.#bound.values()) {
+      names.changed();
+      if (place.kind !== 'https' && place.kind !== 'tls') continue;
+      // Clients that name no host are shown this one.
+      const credentials = this.#pairFor(names, '')?.credentials;
+      if (credentials !== undefined) (listener.server as TlsServer).setSecureContext(credentials);
     }
   }
 
-  /** Stops listening everywhere; resolves when every open request has ended or `withinMs` has passed. */
-  async close(elapse: (fire: () => void) => () => void): Promise<void> {
-    const servers = [...this.#bound.values()].map(({ server }) => server);
-    const ended = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  /** The route leaves its listeners but those on `kept`; the last one's leaving closes a listener. */
+  closeAllBut(route: LiveRoute, kept: readonly Place[]): void {
+    const texts = new Set(kept.map(({ text }) => text));
+    for (const [text, { names, listener }] of this.#bound) {
+      if (texts.has(text) || !names.has(route)) continue;
+      names.delete(route);
+      if (names.size > 0) continue;
+      this.#bound.delete(text);
+      listener.close();
+    }
+    this.refresh();
+  }
+
+  /** Stops listening everywhere; resolves when everything has ended. `cut` is called to bring that about in the end. */
+  async close(elapse: (fire: () => void) => () => void, cut: () => void): Promise<void> {
+    const listeners = [...this.#bound.values()].map(({ listener }) => listener);
+    const ended = Promise.all(listeners.map((listener) => new Promise<void>((resolve) => listener.close(resolve))));
     const withdraw = elapse(() => {
-      for (const server of servers) server.closeAllConnections();
+      cut();
+      for (const listener of listeners) listener.cut();
     });
     await ended;
     withdraw();
   }
 
-  #server(text: string): Server {
-    const server = createServer({
-      noDelay: true,
-      keepAliveTimeout: LIMITS.clientIdleMs,
-      headersTimeout: LIMITS.clientHeaderMs,
-      // A body may be as slow as its client: the backend judges that.
-      requestTimeout: 0,
-    });
-    server.maxHeadersCount = 0; // No header is dropped in silence; their bytes are limited.
-    server.maxConnections = LIMITS.clientConnectionsPerRoute;
-    const accept = (request: IncomingMessage, response: ServerResponse): void => {
-      const route = this.#bound.get(text)?.route;
-      const serves = route?.served?.contract.listen;
-      if (route === undefined || serves === undefined || addressText(serves) !== text) {
-        return refuse(request, response, 503, 'route-without-member');
-      }
-      route.accept(request, response, peerOfSocket(request.socket));
+  #make(place: Place): Pick<Bound, 'names' | 'listener'> {
+    const names = new Names(place.text);
+    switch (place.kind) {
+      case 'http':
+      case 'redirect':
+        return { names, listener: new HttpListener(place.kind, names, null) };
+      case 'https':
+        return { names, listener: new HttpListener('https', names, this.#tls(names, ['http/1.1'])) };
+      case 'tcp':
+        return { names, listener: new StreamListener(names, null) };
+      case 'tls':
+        return { names, listener: new StreamListener(names, this.#tls(names, null)) };
+    }
+  }
+
+  #tls(names: Names, protocols: string[] | null): TlsOptions {
+    return {
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: LIMITS.handshakeMs,
+      ...(protocols === null ? {} : { ALPNProtocols: protocols }),
+      SNICallback: (name, answer) => {
+        const pair = this.#pairFor(names, nameOf(name));
+        if (pair === null) answer(new Error('no certificate is served'));
+        else answer(null, pair.context);
+      },
     };
-    server.on('request', accept);
-    // The backend decides whether to continue; its 100 is passed on.
-    server.on('checkContinue', accept);
-    server.on('upgrade', (_request, socket) => refuseUpgrade(socket));
-    server.on('connect', (_request, socket) => refuseUpgrade(socket));
-    return server;
   }
-}
 
-const peers = new WeakMap<object, Peer>();
-
-/** Computed once for each connection. */
-function peerOfSocket(socket: IncomingMessage['socket']): Peer {
-  let peer = peers.get(socket);
-  if (peer === undefined) {
-    peer = peerOf(socket.remoteAddress ?? 'unknown');
-    peers.set(socket, peer);
+  /** An unknown name is shown the first certificate, and its request is then answered 421. */
+  #pairFor(names: Names, name: string): Pair | null {
+    const route = names.find(name) ?? names.first;
+    const contract = route?.served?.contract;
+    return contract === undefined ? null : this.#certificates.pairFor(contract, name);
   }
-  return peer;
 }
 
 /** Resolves with the fault, or `null` once the server listens. */
-function listen(server: Server, { host, port }: Address): Promise<string | null> {
+function listen(server: Server, { host, port }: ListenAddress): Promise<string | null> {
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? error.message);
     server.once('error', failed);
@@ -105,14 +160,4 @@ function listen(server: Server, { host, port }: Address): Promise<string | null>
       resolve(null);
     });
   });
-}
-
-function refuseUpgrade(socket: Duplex): void {
-  const { reason, remedy } = catalogue['request-upgrade-unsupported'];
-  const body = `${JSON.stringify({ code: 'request-upgrade-unsupported', reason, remedy })}\n`;
-  socket.on('error', () => undefined);
-  socket.end(
-    `HTTP/1.1 501 Not Implemented\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
 }

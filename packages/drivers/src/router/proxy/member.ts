@@ -8,8 +8,13 @@ import { Agent, request } from '../node-http.ts';
 
 /** What is open towards a member and can be closed at the end of its drain. */
 export interface Open {
+  /** The drain is about to end: what lives on beyond one answer is told. */
+  notice(): void;
   cut(): void;
 }
+
+/** How a backend request is connected: from the pool, on a new connection, or on one that carries a tunnel later. */
+export type Connecting = 'pooled' | 'fresh' | 'tunnel';
 
 /** Keeps idle backend connections for as long as their member is one. */
 class MemberAgent extends Agent {
@@ -18,19 +23,22 @@ class MemberAgent extends Agent {
   readonly #warming = new Set<Socket>();
   retired = false;
 
-  constructor(timers: Timers, keepAlive: boolean) {
+  readonly #allowHalfOpen: boolean;
+
+  constructor(timers: Timers, { keepAlive = false, allowHalfOpen = false }) {
     super({
       keepAlive,
       maxFreeSockets: LIMITS.backendIdleConnections,
       scheduling: 'lifo',
-      timeout: LIMITS.backendIdleMs,
+      ...(keepAlive ? { timeout: LIMITS.backendIdleMs } : {}),
     });
     this.#timers = timers;
+    this.#allowHalfOpen = allowHalfOpen;
   }
 
   override createConnection(options: ClientRequestArgs): Socket {
     const [warm] = this.#warm;
-    if (warm === undefined) return this.#connect(options);
+    if (warm === undefined) return this.connect(options);
     this.#warm.delete(warm);
     warm.removeAllListeners('error');
     warm.removeAllListeners('timeout');
@@ -41,7 +49,7 @@ class MemberAgent extends Agent {
   /** Connects ahead, so that the first requests after a switch find connections that stand. */
   warm(place: RouteMember['backend'], count: number): void {
     for (let missing = count - this.#warm.size - this.#warming.size; missing > 0; missing--) {
-      const socket = this.#connect(place);
+      const socket = this.connect(place);
       this.#warming.add(socket);
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
@@ -57,8 +65,9 @@ class MemberAgent extends Agent {
     }
   }
 
-  #connect(options: ClientRequestArgs): Socket {
-    const socket = connect({ ...options, noDelay: true } as NetConnectOpts);
+  connect(options: ClientRequestArgs): Socket {
+    const allowHalfOpen = this.#allowHalfOpen;
+    const socket = connect({ ...options, noDelay: true, allowHalfOpen } as NetConnectOpts);
     const late = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT', syscall: 'connect' });
     const withdraw = this.#timers.after(LIMITS.connectMs, () => socket.destroy(late));
     socket.once('connect', withdraw).once('close', withdraw);
@@ -83,6 +92,7 @@ export class Member {
   readonly identity: RouteMember;
   readonly #pool: MemberAgent;
   readonly #fresh: MemberAgent;
+  readonly #tunnels: MemberAgent;
   readonly #open = new Set<Open>();
   readonly #drained: (member: Member) => void;
   #member = true;
@@ -90,8 +100,9 @@ export class Member {
   /** `drained` is called once the member has left and nothing is open towards it any more. */
   constructor(identity: RouteMember, timers: Timers, drained: (member: Member) => void) {
     this.identity = identity;
-    this.#pool = new MemberAgent(timers, true);
-    this.#fresh = new MemberAgent(timers, false);
+    this.#pool = new MemberAgent(timers, { keepAlive: true });
+    this.#fresh = new MemberAgent(timers, {});
+    this.#tunnels = new MemberAgent(timers, { allowHalfOpen: true });
     this.#drained = drained;
   }
 
@@ -106,13 +117,17 @@ export class Member {
       .reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   }
 
+  /** A connection to the backend for a stream, under way; it fails by itself when it takes too long. */
+  connect(): Socket {
+    return this.#tunnels.connect(this.identity.backend);
+  }
+
   /**
-   * A backend request, its header not yet sent. `fresh` takes a new connection, never a pooled one.
-   * Throws `TypeError` when the header cannot be put on the wire.
+   * A backend request, its header not yet sent. Throws `TypeError` when the header cannot be put on the wire.
    */
-  request(method: string, path: string, headers: readonly string[], fresh: boolean): ClientRequest {
+  request(method: string, path: string, headers: readonly string[], connecting: Connecting): ClientRequest {
     const { host, port } = this.identity.backend;
-    const agent = fresh ? this.#fresh : this.#pool;
+    const agent = { pooled: this.#pool, fresh: this.#fresh, tunnel: this.#tunnels }[connecting];
     return request({
       agent,
       host,
@@ -148,6 +163,11 @@ export class Member {
   /** Was never a member. */
   discard(): void {
     this.#pool.retire();
+  }
+
+  /** Tells what is still open that the end is near. */
+  notice(): void {
+    for (const open of Array.from(this.#open)) open.notice();
   }
 
   /** Closes what is still open. */

@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { RouteMember } from '@idunn/authority';
 import type { Clock, Timers } from '@idunn/kernel';
+import { LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { RouteRecord, Snapshot } from '../model/snapshot.ts';
 import { Budget } from './budget.ts';
-import { Exchange, type ExchangeRoute } from './exchange.ts';
+import { Exchange, type ExchangeRoute, type Upgrade } from './exchange.ts';
 import type { Peer } from './headers.ts';
 import { Member, sameMember } from './member.ts';
 import type { Observations } from './observations.ts';
 import { refuse } from './refuse.ts';
+import { reset, Stream, type StreamRoute, Streams } from './stream.ts';
 import { WaitingLine } from './waiting-line.ts';
 
 /** What every route of the router shares. */
@@ -40,7 +43,7 @@ export interface RouteMetrics {
 }
 
 /** One route as it serves: its members, those that left and still work, and the requests that wait for a switch. */
-export class LiveRoute implements ExchangeRoute {
+export class LiveRoute implements ExchangeRoute, StreamRoute {
   readonly name: string;
   readonly target: string;
   readonly timers: Timers;
@@ -48,6 +51,7 @@ export class LiveRoute implements ExchangeRoute {
   readonly observations: Observations;
   readonly budget = new Budget(0);
   readonly line: WaitingLine;
+  readonly streams = new Streams();
   readonly #drainedBy: (member: Member) => void;
   readonly #departed = new Set<Member>();
   readonly #deadlines = new Map<Member, () => void>();
@@ -97,21 +101,38 @@ export class LiveRoute implements ExchangeRoute {
     return this.#served?.contract.holdMs ?? 0;
   }
 
+  get idleMs(): number {
+    return this.#served?.contract.idleMs ?? LIMITS.contractIdleMs;
+  }
+
   /** Nothing is open towards any member that left. */
   get atRest(): boolean {
     return this.#departed.size === 0;
   }
 
   /** A request of a client, from the listener of the served snapshot. */
-  accept(request: IncomingMessage, response: ServerResponse, peer: Peer): void {
+  accept(request: IncomingMessage, response: ServerResponse, peer: Peer, upgrade: Upgrade | null = null): void {
     this.#totals.requests++;
     if (this.#served === null) {
       this.failed();
       return refuse(request, response, 503, 'route-without-member');
     }
-    const exchange = new Exchange(this, request, response, peer);
+    const exchange = new Exchange(this, request, response, peer, upgrade);
     if (this.holding) exchange.hold();
     else exchange.forward();
+  }
+
+  /** A connection of a client, from the listener of the served snapshot; nothing of it was read. */
+  acceptStream(client: Socket): void {
+    this.#totals.requests++;
+    if (this.#served === null) {
+      this.failed();
+      return reset(client);
+    }
+    const stream = new Stream(this, client, this.#served.contract.proxyProtocol);
+    this.streams.enter(stream);
+    if (this.holding) stream.hold();
+    else stream.forward();
   }
 
   /** Serves this snapshot from now on, and lets those who wait go there, in order. `null` serves nothing any more. */
@@ -162,6 +183,8 @@ export class LiveRoute implements ExchangeRoute {
   /** The coming members get as many connections as the present ones have, and again those that have ended meanwhile. */
   warmUp(): void {
     const connections = this.#members.reduce((sum, member) => sum + member.connections, 0);
+    // A stream's backend may speak first: it is connected to for a client only.
+    if (this.staged?.contract.protocol === 'tcp') return;
     const coming = this.#membersOf(this.staged).filter((member) => !this.#members.includes(member));
     for (const member of this.#coming) if (!coming.includes(member)) member.discard();
     this.#coming = coming;
@@ -199,13 +222,34 @@ export class LiveRoute implements ExchangeRoute {
       if (member.identity.incarnation !== incarnation) continue;
       open += member.open;
       this.#deadlines.get(member)?.();
-      const withdraw = this.timers.after(withinMs, () => {
-        this.log.write('drain-cut', { route: this.name, incarnation, open: member.open });
-        member.cut();
-      });
-      this.#deadlines.set(member, withdraw);
+      this.#deadlines.set(member, this.#endDrain(member, withinMs));
     }
     return open;
+  }
+
+  /** Streams are told a while before the end, so that their clients come again by themselves; then they are cut. */
+  #endDrain(member: Member, withinMs: number): () => void {
+    const { incarnation } = member.identity;
+    const noticeMs = Math.min(LIMITS.noticeMs, withinMs / 2);
+    const withdrawNotice = this.timers.after(withinMs - noticeMs, () => member.notice());
+    const withdrawCut = this.timers.after(withinMs, () => {
+      this.log.write('drain-cut', { route: this.name, incarnation, open: member.open });
+      member.cut();
+    });
+    return () => {
+      withdrawNotice();
+      withdrawCut();
+    };
+  }
+
+  /** The router is about to end: everything that is open is told, towards whichever member. */
+  notice(): void {
+    for (const member of [...this.#members, ...this.#departed]) member.notice();
+  }
+
+  /** Closes everything that is open. */
+  cut(): void {
+    for (const member of [...this.#members, ...this.#departed]) member.cut();
   }
 
   failed(): void {

@@ -1,7 +1,7 @@
 import { ftruncateSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import type { RouterState } from '../model/schema.ts';
+import { type RouterState, STATE_SCHEMA } from '../model/schema.ts';
 import { replaceFile, type Written } from './replace-file.ts';
 import { type Replayed, replay } from './replay.ts';
 
@@ -51,7 +51,7 @@ export class StateKeeper {
 
   async #write(): Promise<Written> {
     const sequence = this.#sequence;
-    const state: RouterState = { schema: 'idunn.router-state/v1', sequence, ...this.#render() };
+    const state: RouterState = { schema: STATE_SCHEMA, sequence, ...this.#render() };
     const written = await replaceFile(this.#path, `${JSON.stringify(state)}\n`);
     if (written.kind === 'durable' && sequence === this.#sequence) {
       // Every marker is in the durable state file, and none can be under way: the count did not move.

@@ -17,6 +17,23 @@ test('the state and journal of version 1 are read as they always were', () => {
   assert.equal(journalBytes, Buffer.byteLength(journal));
 });
 
+test('the state of version 2, with everything that a contract can say', () => {
+  const text = golden('router-state-v2.json');
+  const { state: replayed } = value(replay('golden', text, null));
+  assert.deepEqual(replayed, JSON.parse(text));
+  assert.deepEqual(replayed.routes[0]?.served?.contract.tls?.certificates.length, 2);
+});
+
+test('a contract of version 1 has no names, TLS or streams, and is written as one of version 2', () => {
+  const { schema, routes } = value(replay('golden', state, null)).state;
+  const { names, tls, redirect, proxyProtocol, protocol } = routes[0]?.served?.contract ?? {};
+  assert.equal(schema, 'idunn.router-state/v2');
+  assert.deepEqual(
+    { names, tls, redirect, proxyProtocol, protocol },
+    { names: [], tls: null, redirect: null, proxyProtocol: false, protocol: 'http' },
+  );
+});
+
 test('without a journal the state file says it all', () => {
   const [route] = value(replay('golden', state, null)).state.routes;
   assert.deepEqual([route?.served?.generation, route?.staged?.generation], [4, 5]);

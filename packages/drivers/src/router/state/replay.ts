@@ -1,5 +1,5 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import { faultsOf, type Marker, markerSchema, type RouterState, stateSchema } from '../model/schema.ts';
+import { faultsOf, type Marker, markerSchema, type RouterState, STATE_SCHEMA, stateSchema } from '../model/schema.ts';
 import { decidePublish, type RouteRecord } from '../model/snapshot.ts';
 
 export interface Replayed {
@@ -17,7 +17,7 @@ export interface Replayed {
 export function replay(fleet: string, stateText: string | null, journalText: string | null): Outcome<Replayed> {
   if (stateText === null) {
     if (journalText !== null) return unreadable('the state file is missing, though its journal exists');
-    const state: RouterState = { schema: 'idunn.router-state/v1', fleet, sequence: 0, generationFloor: 0, routes: [] };
+    const state: RouterState = { schema: STATE_SCHEMA, fleet, sequence: 0, generationFloor: 0, routes: [] };
     return ok({ state, journalBytes: 0 });
   }
   const parsed = stateSchema.safeParse(jsonOf(stateText));

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { RouteMember } from '@idunn/authority';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
@@ -53,12 +53,18 @@ export function startRawBackend(
 }
 
 async function listening(name: string, server: Server, seen: Backend['seen']): Promise<Backend> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  // Upgraded ones too, which the server knows nothing of.
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
     });
   return { server, member: memberAt(name, port), name, seen, close };
 }

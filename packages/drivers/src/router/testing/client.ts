@@ -46,6 +46,12 @@ export async function bodyOf(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** A message of a WebSocket as text. */
+export function textOf(data: Buffer | ArrayBuffer | readonly Buffer[]): string {
+  if (data instanceof ArrayBuffer) return Buffer.from(data).toString('utf8');
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.concat(data).toString('utf8');
+}
+
 /** A raw connection: what is written goes out as it is, `until` resolves with all that came once it holds the text. */
 export interface Wire {
   readonly socket: Socket;
