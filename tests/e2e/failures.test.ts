@@ -55,6 +55,7 @@ test('what is wrong is refused with its reason, and the incumbent serves through
     assert.equal(code, 5);
     assert.equal(refusal.code, 'candidate-exited');
     assert.match(JSON.stringify(refusal.detail), /no light tonight/);
+    assert.match(JSON.stringify(refusal.detail), /"exit":\{"code":7,"signal":null\}/);
     await fleet.edit(MAIN, (text) => text.replace(/^console\.error.*\nprocess\.exit\(7\);\n/, ''));
   });
 

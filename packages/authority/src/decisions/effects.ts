@@ -5,12 +5,14 @@ import type { Grant, RelinquishAnswer } from '../ports/channel-port.ts';
 import type { LeaseRows, OwnerClaim, SwapAnswer } from '../ports/lease-port.ts';
 import type { Correlation } from '../ports/observer-port.ts';
 import type { RouteMember, RouteState, Staged } from '../ports/route-port.ts';
-import type { StopAnswer, WorkloadHandle } from '../ports/workload-port.ts';
+import type { Exit, StopAnswer, WorkloadHandle } from '../ports/workload-port.ts';
 import type { Subject } from '../records/body.ts';
 import type { Move } from '../records/passage.ts';
 
 /** The last words of a process, gathered before it is cleared away (F5, F7). */
 export interface Autopsy {
+  /** `null` where it is not known, or the process lives. */
+  readonly exit: Exit | null;
   readonly log: readonly string[];
   readonly presence: Json;
 }

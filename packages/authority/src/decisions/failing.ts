@@ -25,7 +25,9 @@ export function withLastWords(
   const word = slotOf(e, launch.id).word;
   const patience = { what: 'the last words of the candidate', untilMs: null, failed: () => then(why) };
   const effect = { kind: 'autopsy', activation: launch.id, word: word.kind === 'seen' ? word.value : null } as const;
-  return attempt(e, effect, patience, ({ log, presence }) => then(tell(why, { log, presence, probe: lastProbe(e) })));
+  return attempt(e, effect, patience, ({ exit, log, presence }) =>
+    then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) })),
+  );
 }
 
 function tell(why: Refusal, words: { readonly [name: string]: Json }): Refusal {

@@ -287,6 +287,7 @@ async function autopsy(
   { activation, word }: EffectOf<'autopsy'>,
 ): Promise<AnswerTo<'autopsy'>> {
   return {
+    exit: await ports.workload.lastExit(activation),
     log: await ports.workload.logTail(target, activation, LAST_LINES),
     presence: lastPresence(ports.channel, activation) ?? relayed(word),
   };

@@ -55,6 +55,12 @@ export type StopAnswer =
   | { readonly kind: 'parent-gone' }
   | { readonly kind: 'unknown'; readonly because: string };
 
+/** An exit code, or the signal that ended it; one of the two. */
+export type Exit = {
+  readonly code: number | null;
+  readonly signal: string | null;
+};
+
 export type WorkloadEvent = { readonly kind: 'died'; readonly target: string; readonly activation: string };
 
 /**
@@ -86,6 +92,8 @@ export interface WorkloadPort {
   retire(target: string, activation: string): Promise<void>;
   /** The last lines of the activation's log, secrets never among them (F7). */
   logTail(target: string, activation: string, lines: number): Promise<readonly string[]>;
+  /** How the activation's process ended; `null` while it lives, and where another daemon had started it. */
+  lastExit(activation: string): Promise<Exit | null>;
   /** Watches a (perhaps re-adopted) process: one `died` event when it has ended. */
   watch(handle: WorkloadHandle): void;
   subscribe(listener: (event: WorkloadEvent) => void): void;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type {
+  Exit,
   LaunchRequest,
   MintRequest,
   StopAnswer,
@@ -36,6 +37,8 @@ import { DeathWatch } from './watch.ts';
 const REPAIR_MS = 5_000;
 const KILL_MS = 5_000;
 const LOG_LOOK_MS = 250;
+/** A death may be seen in /proc a moment before the parent is told of it. */
+const EXIT_TOLD_MS = 100;
 
 /** The workload port on plain Linux processes that outlive the daemon. */
 export interface ProcessDriver extends WorkloadPort {
@@ -72,6 +75,8 @@ class LinuxProcesses implements ProcessDriver {
   readonly #deaths: DeathWatch;
   readonly #logs: LogKeeper;
   readonly #digests = new FileDigests();
+  /** How children of this daemon ended, until they are retired. */
+  readonly #ends = new Map<string, Promise<Exit>>();
   readonly #starting = new Map<string, Promise<Outcome<WorkloadHandle>>>();
 
   constructor(options: ProcessDriverOptions) {
@@ -93,12 +98,17 @@ class LinuxProcesses implements ProcessDriver {
     const { activation } = request.activation;
     const running = this.#starting.get(activation);
     if (running !== undefined) return running;
+    const ended = Promise.withResolvers<Exit>();
+    if (!this.#ends.has(activation)) this.#ends.set(activation, ended.promise);
     const started = startProgram(request, {
       options: this.#options,
       machine: this.#machine,
       files: this.#files(activation),
       log: this.logPath(request.target, activation),
-      onExit: () => this.#deaths.look(activation),
+      onExit: (code, signal) => {
+        ended.resolve({ code, signal });
+        this.#deaths.look(activation);
+      },
     }).finally(() => this.#starting.delete(activation));
     this.#starting.set(activation, started);
     return started;
@@ -144,6 +154,7 @@ class LinuxProcesses implements ProcessDriver {
     const ticket = await this.#ticket(activation);
     const log = this.logPath(target, activation);
     this.#deaths.forget(activation);
+    this.#ends.delete(activation);
     this.#logs.drop(log);
     if (ticket !== null) {
       this.#logs.finish(log, ticket.log);
@@ -157,6 +168,14 @@ class LinuxProcesses implements ProcessDriver {
 
   async logTail(target: string, activation: string, lines: number): Promise<readonly string[]> {
     return tailOf(this.logPath(target, activation), lines, await redactorFor(this.#files(activation).secrets));
+  }
+
+  async lastExit(activation: string): Promise<Exit | null> {
+    const ended = this.#ends.get(activation);
+    if (ended === undefined) return null;
+    const patience = Promise.withResolvers<null>();
+    const withdraw = this.#options.timers.after(EXIT_TOLD_MS, () => patience.resolve(null));
+    return Promise.race([ended, patience.promise]).finally(withdraw);
   }
 
   watch(handle: WorkloadHandle): void {

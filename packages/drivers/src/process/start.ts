@@ -31,7 +31,7 @@ export interface StartSite {
   readonly files: ActivationFiles;
   readonly log: string;
   /** The child of this daemon ended; its identity decides what that means. */
-  readonly onExit: () => void;
+  readonly onExit: (code: number | null, signal: string | null) => void;
 }
 
 /** Starts the program of an activation once, ever: an earlier start is found and returned (I1, I6). */

@@ -84,3 +84,19 @@ test('the sweep repairs what the pipe cannot tell: a program that left it to a c
   assert.equal((await later.death(handle.activation)).kind, 'died');
   await bench.driver.stop(handle, 0);
 });
+
+test('F7: how a child ended is told, by code or by signal, and null where nobody can know it', async (t) => {
+  const bench = new Bench(t);
+  const killed = await bench.start(bench.sleep());
+  assert.equal(await bench.driver.lastExit(killed.activation), null, 'it lives');
+  bench.driver.watch(killed);
+  kill(killed.identity.pid);
+  await bench.death(killed.activation);
+  assert.deepEqual(await bench.driver.lastExit(killed.activation), { code: null, signal: 'SIGKILL' });
+  const failed = await bench.start(bench.sleep({ args: [{ literal: 'never' }] }));
+  bench.driver.watch(failed);
+  await bench.death(failed.activation);
+  assert.deepEqual(await bench.driver.lastExit(failed.activation), { code: 1, signal: null });
+  const later = new Bench(t, bench.options);
+  assert.equal(await later.driver.lastExit(failed.activation), null, 'another daemon had started it');
+});

@@ -77,6 +77,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
       life.effect('retire', () => {
         world.spent.add(activation);
       }),
+    lastExit: () => life.read(() => null),
     logTail: (_target, activation) => life.read(() => [`the last line of ${activation}`]),
     watch: (handle) => {
       watched.add(handle.activation);
