@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +8,7 @@ import { test } from 'node:test';
 import type { Outcome } from '@idunn/kernel';
 import { temporary } from '../git/testing/repository.ts';
 import { createBubblewrapRunner } from './runner.ts';
-import { sandboxBench } from './testing/sandbox.ts';
+import { STAGE, sandboxBench } from './testing/sandbox.ts';
 
 function refusalOf(outcome: Outcome<unknown>) {
   assert.ok(!outcome.ok, 'it was not refused');
@@ -154,12 +156,39 @@ test('I6: what a dead daemon left of a step is ended, and nothing of another sta
   const later = createBubblewrapRunner(mine.options);
   await later.endAll(`app-${'1'.repeat(64)}`);
   assert.ok(existsSync(join(mine.paths.root, 'sandbox')));
-  await later.endAll(`app-${'0'.repeat(64)}`);
+  await later.endAll(STAGE);
   assert.match(refusalOf(await step).reason, /signal SIGKILL|exit status 137/);
   assert.deepEqual(
     (await readdir(mine.paths.root)).filter((name) => name === 'sandbox'),
     [],
   );
+});
+
+test('I6: a daemon that is killed in the middle of a step takes the step with it, whatever it hid', async (context) => {
+  const bench = await sandboxBench(context);
+  const script = `
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    beat = 'import time\\nwhile True: open("beat", "a").write("."); time.sleep(0.01)'
+    os.execve(sys.executable, [sys.executable, "-c", beat], {})
+while not os.path.exists("beat"): time.sleep(0.01)
+print("begun", flush=True)
+time.sleep(600)`;
+  const program = new URL('./testing/first-daemon.ts', import.meta.url).pathname;
+  const daemon = spawn(process.execPath, ['--conditions=source', program, bench.stages, script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(daemon.stdout, 'data');
+  daemon.kill('SIGKILL');
+  await once(daemon, 'exit');
+  // The next daemon, before it makes the stage anew.
+  await bench.runner.endAll(STAGE);
+  const beats = await readFile(join(bench.paths.tree, 'beat'), 'utf8');
+  assert.notEqual(beats, '');
+  assert.ok((await bench.run('import time; time.sleep(0.1)')).ok);
+  assert.equal(await readFile(join(bench.paths.tree, 'beat'), 'utf8'), beats);
+  assert.ok(!existsSync(join(bench.paths.root, 'sandbox')));
 });
 
 async function untilSaid(lines: readonly string[], text: string): Promise<void> {

@@ -76,6 +76,56 @@ test('stop-then-start says why, and then one port is enough', () => {
   assert.match(faults(idle).join(), /only strategy "stop-then-start"/);
 });
 
+test('what only a sandbox can hold is refused of every other runner, and a mount never takes its own places', () => {
+  const runner = (lines: string): string[] => faults(change(example, 'kind = "host-native"', lines));
+  assert.deepEqual(
+    runner('kind = "host-native"\nprocesses = 9\nnetwork = "registries"').map((line) => line.replace(/^\S+ /, '')),
+    [
+      'invalid-value runner.build.network: kind "host-native" cannot hold it, kind "bubblewrap" can',
+      'invalid-value runner.build.processes: kind "host-native" cannot hold it, kind "bubblewrap" can',
+      'undefined-reference runner.build.network: there is no [network.registries]',
+    ],
+  );
+  for (const place of ['/', '/proc', '/dev/shm', '/tmp', '/idunn/tree']) {
+    const mount = `mount = [{ source = "/a", destination = "${place}" }]`;
+    assert.match(runner(`kind = "bubblewrap"\n${mount}`).join(), /is the sandbox's own/, place);
+  }
+  assert.match(runner('kind = "bubblewrap"\nmount = [{ source = "/a", writable = true }]').join(), /unknown field/);
+});
+
+test('a network profile names exact places', () => {
+  const network = (place: string): string[] =>
+    faults(change(example, '[interpreter.node]', `[network.registries]\nhosts = ["${place}"]\n[interpreter.node]`));
+  assert.ok(
+    parseBinding(
+      change(example, '[interpreter.node]', '[network.r]\nhosts = ["a.example:443"]\n[interpreter.node]'),
+      'b',
+    ).ok,
+  );
+  for (const place of [
+    'a.example',
+    '*.example:443',
+    'A.example:443',
+    'a.example:0',
+    'a.example:65536',
+    'https://a:443',
+  ])
+    assert.match(network(place).join(), /invalid-value network.registries.hosts/, place);
+});
+
+test('an interpreter is named by its path or by its input, as its origin says', () => {
+  const interpreter = (lines: string): string[] =>
+    faults(change(example, 'path = "/usr/bin/node"', lines)).map((line) => line.replace(/^\S+ /, ''));
+  assert.deepEqual(interpreter('origin = "input"\npath = "/usr/bin/node"'), [
+    'missing-field interpreter.node.input is missing: its origin is "input"',
+    'invalid-value interpreter.node.path: an interpreter of origin "input" has none',
+  ]);
+  assert.deepEqual(interpreter('input = "node-26"'), [
+    'missing-field interpreter.node.path is missing: its origin is "host"',
+    'invalid-value interpreter.node.input: an interpreter of origin "host" has none',
+  ]);
+});
+
 const swaps: Readonly<Record<string, readonly [string, string]>> = {
   replicas: ['node = "local"', 'replicas = 2'],
   'source.selection': ['selection = "ref-head"', 'selection = "signed-authorization"'],

@@ -229,3 +229,38 @@ test('the plan changes with any byte of the binding and with the interpreter', (
   const interpreters = { '/usr/bin/node': seen(digestBytes('another node')) };
   assert.notEqual(planDigest(valueOf(compile({ host: { interpreters } }))), plan);
 });
+
+const sandboxed = bindingText.replace(
+  'kind = "host-native"',
+  'kind = "bubblewrap"\nmount = [{ source = "/opt/tools" }]\nmemory_bytes = 1_000\ncpu_millis = 500',
+);
+
+test('a sandbox has exactly the mounts and limits of its binding, and no network unless both sides say so', () => {
+  const host = { mounts: { '/opt/tools': seen(['/opt/tools', '/opt', '/']) } };
+  const { runners } = valueOf(compile({ binding: sandboxed, host }));
+  assert.deepEqual(runners['build'], {
+    kind: 'bubblewrap',
+    allowedPrograms: { node: '/usr/bin/node' },
+    environment: { BUILD_MODE: 'release', PATH: '/usr/bin:/bin' },
+    lockfile: null,
+    mounts: [{ source: '/opt/tools', destination: '/opt/tools' }],
+    limits: { memoryBytes: 1_000, processes: null, cpuMillis: 500 },
+    network: null,
+  });
+});
+
+test('I11: a mount may not lie in what the authority keeps or in a state, and has to be there', () => {
+  const refused = (lineage: readonly string[] | null): string[] =>
+    faults(
+      compile({ binding: sandboxed, host: { mounts: { '/opt/tools': lineage === null ? absent : seen(lineage) } } }),
+    ).filter((line) => line.startsWith('  '));
+  assert.deepEqual(refused(null), ['  /opt/tools does not exist']);
+  const inside = (what: string): string => `  /opt/tools is inside ${what}`;
+  assert.deepEqual(refused(['/opt/tools', '/var/a', '/']), [inside("Idunn's own state directory /var/a")]);
+  assert.deepEqual(refused(['/fleet/bindings', '/fleet', '/']), [inside("Idunn's fleet directory /fleet")]);
+  assert.deepEqual(refused(['/srv/ghostlight', '/']), [
+    '  /opt/tools is the same directory as the state root of target "ghostlight" /srv/ghostlight',
+  ]);
+  // What holds one of them is admitted: the runner covers it.
+  assert.ok(compile({ binding: sandboxed, host: { mounts: { '/opt/tools': seen(['/']) } } }).ok);
+});

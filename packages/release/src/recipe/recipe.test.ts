@@ -160,6 +160,14 @@ test('every health kind and all six kinds of dependency are vocabulary', () => {
   }
 });
 
+test('a profile with a network names the lockfile that pins what it fetches', () => {
+  const asked = change(example, 'programs = ["node"]', 'programs = ["node"]\nnetwork = "registries"');
+  assert.deepEqual(faultLines(parseRecipe(asked, 'r')), [
+    '4:2 missing-field runner.build.lockfile is missing: with a network, the file that pins what is fetched',
+  ]);
+  assert.ok(parseRecipe(change(asked, 'network =', 'lockfile = "package-lock.json"\nnetwork ='), 'r').ok);
+});
+
 test('the digest is over the exact bytes', () => {
   const one = valueOf(parseRecipe(example, 'r'));
   const other = valueOf(parseRecipe(`${example}# a comment\n`, 'r'));
