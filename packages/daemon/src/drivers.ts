@@ -16,7 +16,9 @@ import {
   type ObserverLink,
   type ProcessDriver,
   type RouterDriver,
+  type SandboxAbilities,
   type SqliteLease,
+  trySandbox,
 } from '@idunn/drivers';
 import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import {
@@ -41,6 +43,8 @@ export interface Drivers {
   readonly router: RouterDriver;
   readonly link: ObserverLink;
   readonly bootstrap: BootstrapCorrelator;
+  /** Really starts a sandbox, as a step's runner would. */
+  readonly trySandbox: () => Promise<Outcome<SandboxAbilities>>;
 }
 
 /** Makes the drivers over the ground; starts the router when none runs. Everything else begins with the engine. */
@@ -52,6 +56,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const git = await findProgram('git', machine.account.environment['PATH']);
   if (!git.ok) return git;
   const bubblewrap = await findProgram('bwrap', machine.account.environment['PATH']);
+  const sandboxes = bubblewrap.ok ? bubblewrap.value : null;
   const observerProgram = await assembleObserver(directories.cache);
   if (!observerProgram.ok) return observerProgram;
   await admitBindings(ground);
@@ -72,7 +77,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
       createBubblewrapRunner({
         fleet: id,
         stages,
-        bubblewrap: bubblewrap.ok ? bubblewrap.value : null,
+        bubblewrap: sandboxes,
         uid: machine.user.uid,
         hidden: () => hiddenFromSteps(fleet.last.fleet),
         clock,
@@ -165,7 +170,9 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     ids,
     log: (text) => ground.log.info({ part: 'channel' }, text),
   });
-  return ok({ release, source, workload, channel, lease, router, link, bootstrap });
+  const trial = { fleet: id, bubblewrap: sandboxes, uid: machine.user.uid, timers };
+  const parts = { release, source, workload, channel, lease, router, link, bootstrap };
+  return ok({ ...parts, trySandbox: () => trySandbox(trial) });
 }
 
 /** I11: no mount of a runner shows what the authority keeps, any target's state, or the file of a secret. */

@@ -1,6 +1,7 @@
 import type { EngineApi } from '@idunn/authority';
 import { API_VERSION, type DoctorCheck, type FleetAnswer, type Version } from '@idunn/client';
 import { isDigest, ok, refusal, refused } from '@idunn/kernel';
+import type { Fleet } from '@idunn/release';
 import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
@@ -102,7 +103,7 @@ export function apiParts(
 }
 
 /** What only the daemon can look at. */
-async function doctorChecks({ store, machine, directories }: Ground, drivers: Drivers): Promise<DoctorCheck[]> {
+async function doctorChecks({ store, machine, directories, fleet }: Ground, drivers: Drivers): Promise<DoctorCheck[]> {
   const history = await store.verifyHistory().then(
     (entries): DoctorCheck => good('record store', `checked at the start, and ${entries} entries of the history chain`),
     (error: unknown): DoctorCheck => ({
@@ -133,7 +134,23 @@ async function doctorChecks({ store, machine, directories }: Ground, drivers: Dr
     peer === null
       ? { check: 'observer', verdict: 'bad', detail: 'no observer is linked', remedy: 'Run idunn status observer.' }
       : good('observer', `${peer.incarnation} is linked`);
-  return [history, clocks, routing, observing];
+  return [history, clocks, routing, observing, await sandboxCheck(fleet.last.fleet, drivers)];
+}
+
+/** Bad only where a binding needs what is not there. */
+async function sandboxCheck({ bindings }: Fleet, drivers: Drivers): Promise<DoctorCheck> {
+  const bound = [...bindings].flatMap(([target, { binding }]) =>
+    Object.values(binding.runner).some(({ kind }) => kind === 'bubblewrap') ? [target] : [],
+  );
+  const tried = await drivers.trySandbox();
+  if (!tried.ok) {
+    const { reason, remedy } = tried.refusal;
+    const needed = bound.length === 0 ? 'no binding needs it' : `bound by ${bound.join(', ')}`;
+    return { check: 'sandbox', verdict: bound.length === 0 ? 'note' : 'bad', detail: `${reason} (${needed})`, remedy };
+  }
+  const { limits, filtered } = tried.value;
+  const held = limits.length === 0 ? 'no limits of steps can be held' : `limits that can be held: ${limits.join(', ')}`;
+  return good('sandbox', `bubblewrap makes one; ${held}; system calls are ${filtered ? '' : 'not '}filtered`);
 }
 
 const good = (check: string, detail: string): DoctorCheck => ({ check, verdict: 'good', detail, remedy: null });

@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { type Clock, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { BubblewrapGrant, StepLimits } from '@idunn/release';
 import type { Aftermath, Confinement, StartedStep, StepSite } from '../runner/confinement.ts';
-import { onlyThese, withNothing } from '../runner/descriptors.ts';
 import { stepMark, stepRun } from '../runner/environment.ts';
 import type { Ended } from '../runner/judge.ts';
 import { endLeftovers } from '../runner/leftovers.ts';
@@ -12,19 +10,15 @@ import { EGRESS_ENVIRONMENT, egressShown, throughEgress } from './egress/inside.
 import { type Egress, openEgress } from './egress/proxy.ts';
 import { type GroupMeans, StepGroup } from './group.ts';
 import { InitProcess } from './init-process.ts';
+import { type Launcher, launchSandbox } from './launch.ts';
 import { giveToSteps, showToSteps } from './ownership.ts';
-import { MADE_FILES, PLACES } from './places.ts';
-import { readStatus, type SandboxStatus } from './status.ts';
+import { PLACES } from './places.ts';
+import type { SandboxStatus } from './status.ts';
 import { covers, placeProgram, type Shown, systemView } from './view.ts';
-import { becomeNobody, countProcesses, DESCRIPTORS, type Privilege, sandboxWords } from './words.ts';
+import { countProcesses } from './words.ts';
 
-export interface SandboxMeans {
-  /** Absolute path of `bwrap`. */
-  readonly bubblewrap: string;
-  readonly privilege: Privilege;
+export interface SandboxMeans extends Launcher {
   readonly groups: GroupMeans;
-  /** The filter of system calls; `null` where this architecture has none. */
-  readonly seccomp: Buffer | null;
   /** What no mount may show, as it is now: the fleet's directories, states and secrets. */
   readonly hidden: () => readonly string[];
   readonly clock: Clock;
@@ -107,8 +101,8 @@ interface Prepared extends View {
 function begin(means: SandboxMeans, site: Site, prepared: Prepared): StartedStep {
   const { request, paths } = site;
   const { group, egress, shown, program, counted } = prepared;
-  const words = sandboxWords({
-    privilege: means.privilege,
+  const run = stepRun(request.stage, request.requestId);
+  const place = {
     shown,
     stage: { ...paths, tree: site.tree },
     directory: relative(site.tree, site.directory),
@@ -117,37 +111,17 @@ function begin(means: SandboxMeans, site: Site, prepared: Prepared): StartedStep
       HOME: PLACES.home,
       TMPDIR: PLACES.temporary,
       IDUNN_INPUTS: PLACES.inputs,
-      IDUNN_STEP: stepRun(request.stage, request.requestId),
+      IDUNN_STEP: run,
       ...(egress === null ? {} : EGRESS_ENVIRONMENT),
     },
-    filtered: means.seccomp !== null,
-  });
+  };
   const command = [
-    ...becomeNobody(means.privilege),
     ...countProcesses(counted),
     ...(egress === null ? [] : throughEgress),
     program,
     ...request.step.argv.slice(1),
   ];
-  const made = Object.values(MADE_FILES);
-  const child = withNothing((nothing) =>
-    group.inside(() =>
-      spawn(means.bubblewrap, ['--args', String(DESCRIPTORS.words), '--', ...command], {
-        // The launcher is known by it; the program's own environment comes from the words.
-        env: { IDUNN_STEP: stepRun(request.stage, request.requestId) },
-        cwd: '/',
-        detached: true,
-        stdio: onlyThese(
-          ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...made.map(() => 'pipe' as const)],
-          nothing,
-        ),
-      }),
-    ),
-  );
-  give(child, DESCRIPTORS.words, `${words.join('\0')}\0`);
-  give(child, DESCRIPTORS.seccomp, means.seccomp ?? '');
-  for (const [index, text] of made.entries()) give(child, DESCRIPTORS.made + index, text);
-  const status = readStatus(child.stdio[DESCRIPTORS.status] as Readable | null);
+  const { child, status } = launchSandbox(means, place, command, { group, mark: { IDUNN_STEP: run } });
   const init = status.init.then((pid) => (pid === null ? null : InitProcess.of(pid, paths.root, means.clock)));
   return {
     child,
@@ -158,13 +132,6 @@ function begin(means: SandboxMeans, site: Site, prepared: Prepared): StartedStep
     },
     cleared: () => clear(means, site, prepared, status, init),
   };
-}
-
-/** Hands the launcher bytes; one that is gone already does not take them, and its exit says why. */
-function give(child: ChildProcess, descriptor: number, bytes: string | Buffer): void {
-  const pipe = child.stdio[descriptor] as Writable | null | undefined;
-  pipe?.on('error', () => undefined);
-  pipe?.end(bytes);
 }
 
 function killLauncher(child: ChildProcess): void {

@@ -1,1 +1,2 @@
 export { type BubblewrapRunnerOptions, createBubblewrapRunner } from './runner.ts';
+export { type SandboxAbilities, type SandboxTrial, trySandbox } from './try.ts';

@@ -286,6 +286,12 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
+  'sandbox-not-makeable': {
+    reason: 'Bubblewrap is installed and cannot make a sandbox on this machine.',
+    remedy: 'Allow user namespaces for this user (sysctl user.max_user_namespaces, AppArmor), or run Idunn as root.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'step-output-limit': {
     reason: 'A step of the recipe wrote more output than its limit.',
     remedy: 'Raise output_limit_bytes of the step in the recipe, or make the step quieter.',
