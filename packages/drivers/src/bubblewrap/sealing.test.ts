@@ -92,7 +92,7 @@ test('what is fetched comes from admitted places under a lockfile, and provenanc
   assert.equal(registry.asked.length, 1);
 });
 
-test('I11: a network that the binding does not grant is refused; one that nobody asks for is not given', async (context) => {
+test('I11: a network that is not granted is refused; one that nobody asks for is not given', async (context) => {
   const registry = await openRegistry(context, 'http');
   const { binding, admitted } = await app(context, registry);
   const without = await bench(context, { bindings: { app: binding('') } });
