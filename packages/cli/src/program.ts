@@ -3,6 +3,7 @@ import type { Environment } from './edge/environment.ts';
 import type { Store } from './init/model.ts';
 import { storeOf } from './init/store.ts';
 import { ladderCommands } from './program-ladder.ts';
+import { isMoment } from './when.ts';
 
 /** Takes what a command came to: its exit code. */
 type Finish = (code: number) => void;
@@ -62,6 +63,21 @@ const stores = (text: string, before: readonly Store[] = []): readonly Store[] =
     throw new InvalidArgumentError('Each store needs an id of its own: ID=sqlite:FILE or ID=files:DIRECTORY.');
   }
   return [...before, store];
+};
+
+const momentName = (text: string): string => {
+  if (!isMoment(text)) throw new InvalidArgumentError('It is 7d, 12h or 30m from now, or a moment such as 2027-01-31.');
+  return text;
+};
+
+const commitName = (text: string): string => {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) throw new InvalidArgumentError('It is a full Git commit id.');
+  return text;
+};
+
+const digestName = (text: string): string => {
+  if (!/^sha256:[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('It is sha256: and 64 hexadecimal digits.');
+  return text;
 };
 
 const operation = new Option(
@@ -208,10 +224,31 @@ export function program(environment: Environment, finish: Finish): Command {
       const { doctor } = await import('./commands/doctor.ts');
       finish(await doctor(environment, command.optsWithGlobals()));
     });
+  authorizeCommand(idunn, environment, finish);
   keyCommands(idunn, environment, finish);
   ladderCommands(idunn, environment, finish);
   completionCommands(idunn, environment, finish);
   return idunn;
+}
+
+function authorizeCommand(idunn: Command, environment: Environment, finish: Finish): void {
+  idunn
+    .command('authorize')
+    .description('sign that a commit may be deployed as a target')
+    .argument('<target>', 'a target', targetName)
+    .option('--commit <id>', 'the full id of the commit', commitName)
+    .option('--build <digest>', 'only if sealing comes to exactly this build', digestName)
+    .option('--key <file>', 'the authorizer’s key file; by default ~/.config/idunn/authorizer')
+    .option('--from <when>', 'not to be deployed before this moment', momentName)
+    .option('--until <when>', 'not to be planned by from this moment on', momentName, '7d')
+    .option('--sequence <n>', 'the number of this word; by default the next one', wholeNumber)
+    .option('--for <fleet>', 'sign for this fleet without its daemon, and print the envelope', targetName)
+    .option('--envelope <file>', 'have the daemon keep what was signed elsewhere')
+    .option('--list', 'what is authorized, and by whom')
+    .action(async (target: string, _options, command: Command) => {
+      const { authorize } = await import('./commands/authorize.ts');
+      finish(await authorize(environment, target, command.optsWithGlobals()));
+    });
 }
 
 function keyCommands(idunn: Command, environment: Environment, finish: Finish): void {
@@ -226,7 +263,7 @@ function keyCommands(idunn: Command, environment: Environment, finish: Finish): 
   key
     .command('show')
     .description('one key')
-    .argument('<name>', 'its name, as key list prints it')
+    .argument('<name>', 'its name, as key list prints it, or the file of a key with its path')
     .action(async (name: string, _options, command: Command) => {
       const { showKey } = await import('./commands/key.ts');
       finish(await showKey(environment, name, command.optsWithGlobals()));
@@ -238,6 +275,15 @@ function keyCommands(idunn: Command, environment: Environment, finish: Finish): 
     .action(async (target: string, _options, command: Command) => {
       const { createKey } = await import('./commands/key.ts');
       finish(await createKey(environment, target, command.optsWithGlobals()));
+    });
+  key
+    .command('authorizer')
+    .description('make a key that authorizes releases; it stays with whoever makes it')
+    .argument('[file]', 'where its private half goes; by default ~/.config/idunn/authorizer')
+    .option('--until <when>', 'it signs nothing from this moment on', momentName, '730d')
+    .action(async (file: string | undefined, _options, command: Command) => {
+      const { createAuthorizer } = await import('./commands/key.ts');
+      finish(await createAuthorizer(environment, file, command.optsWithGlobals()));
     });
   key
     .command('rotate', { hidden: true })

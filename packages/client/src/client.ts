@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
-import type { CommandRequest } from './schemas/command.ts';
+import type { AuthorizationAnswer, Authorizations } from './schemas/authorization.ts';
+import type { AuthorizationRequest, CommandRequest } from './schemas/command.ts';
 import type { Doctor, FleetAnswer, Inspect, KeyAnswer, Keys, LogLines, Version } from './schemas/daemon.ts';
 import type { History } from './schemas/history.ts';
 import type { PlanAnswer } from './schemas/plan.ts';
@@ -29,6 +30,9 @@ export interface Client {
   doctor(): Promise<Answer<Doctor>>;
   keys(): Promise<Answer<Keys>>;
   createKey(target: string): Promise<Answer<KeyAnswer>>;
+  authorizations(target: string): Promise<Answer<Authorizations>>;
+  /** Submits a signed release authorization, a DSSE envelope. */
+  authorize(target: string, envelope: AuthorizationRequest['envelope']): Promise<Answer<AuthorizationAnswer>>;
   /** Prometheus text. */
   metrics(): Promise<Answer<string>>;
 }
@@ -55,6 +59,8 @@ export function createClient(socket: string): Client {
     doctor: () => get('/v1/doctor'),
     keys: () => get('/v1/keys'),
     createKey: (target) => post('/v1/keys', { target }),
+    authorizations: (target) => get(`/v1/targets/${encodeURIComponent(target)}/authorizations`),
+    authorize: (target, envelope) => post('/v1/authorizations', { target, envelope }),
     metrics: () => askText({ socket, method: 'GET', path: '/metrics' }),
   };
 }

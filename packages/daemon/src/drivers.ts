@@ -22,6 +22,8 @@ import {
 } from '@idunn/drivers';
 import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import {
+  type AuthorizationBook,
+  createAuthorizationBook,
   createLocalReleaseService,
   type Fleet,
   type ReleasePort,
@@ -37,6 +39,7 @@ import { assembleObserver } from './observer/installed-program.ts';
 export interface Drivers {
   readonly release: ReleasePort;
   readonly source: SourcePort;
+  readonly authorizations: AuthorizationBook;
   readonly workload: ProcessDriver;
   readonly channel: ChannelDriver;
   readonly lease: SqliteLease;
@@ -67,11 +70,14 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const stages = stagesDirectory(directories.cache);
 
   const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock });
+  const authorizations = createAuthorizationBook({ store: ground.store, clock, fleet: id });
+
   const local = createLocalReleaseService({
     fleet: () => fleet.last.fleet,
     machine: machine.name,
     directories,
     source,
+    authorizations,
     runner: createRunner(
       createHostRunner({ stages, clock, timers }),
       createBubblewrapRunner({
@@ -171,7 +177,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     log: (text) => ground.log.info({ part: 'channel' }, text),
   });
   const trial = { fleet: id, bubblewrap: sandboxes, uid: machine.user.uid, timers };
-  const parts = { release, source, workload, channel, lease, router, link, bootstrap };
+  const parts = { release, source, authorizations, workload, channel, lease, router, link, bootstrap };
   return ok({ ...parts, trySandbox: () => trySandbox(trial) });
 }
 

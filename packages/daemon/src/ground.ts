@@ -16,7 +16,7 @@ import {
   StoreFault,
   type Timers,
 } from '@idunn/kernel';
-import type { Account, Directories } from '@idunn/release';
+import { type Account, AUTHORIZATION_KIND, type Directories } from '@idunn/release';
 import type { Logger } from 'pino';
 import { type FleetSource, openFleet } from './fleet/fleet-source.ts';
 import { type Keyring, openKeyring } from './keys/keyring.ts';
@@ -92,7 +92,7 @@ const LOCK_WAIT = { everyMs: 50, times: 60 };
 async function openStore(file: string, { clock, timers }: Machine): Promise<Outcome<SqliteRecordStore>> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return ok(await openRecordStore({ file, kinds: [...RECORD_KINDS, BOOTSTRAP_KIND], clock }));
+      return ok(await openRecordStore({ file, kinds: [...RECORD_KINDS, AUTHORIZATION_KIND, BOOTSTRAP_KIND], clock }));
     } catch (error) {
       if (!(error instanceof StoreFault) || error.code !== 'store-locked') throw error;
       if (attempt === LOCK_WAIT.times) return refused(refusal('daemon-already-running', error.message));

@@ -4,6 +4,7 @@ import { isDigest, ok, refusal, refused } from '@idunn/kernel';
 import type { Fleet } from '@idunn/release';
 import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
+import { authorizationParts, authorizerKeys } from './authorizations.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { keyAnswer } from './keys/keyring.ts';
@@ -94,10 +95,14 @@ export function apiParts(
     history: (options) => readHistory(store, engine, options),
     logs: logReader(directories.logs, drivers.workload),
     doctor: () => doctorChecks(ground, drivers),
-    keys: () => keyring.list(),
+    async keys() {
+      const { keys, unreadable } = await keyring.list();
+      return { keys: [...keys, ...authorizerKeys(ground)], unreadable };
+    },
     async createKey(target) {
       return keyAnswer(target, await keyring.create(target));
     },
+    ...authorizationParts(ground, drivers.authorizations),
     metrics,
   };
 }

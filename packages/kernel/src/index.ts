@@ -46,6 +46,15 @@ export {
   type VerifiedPayload,
   verifyEnvelope,
 } from './crypto/open-envelope.ts';
+export {
+  authorizationSpan,
+  EVERY_MACHINE,
+  openReleaseAuthorization,
+  RELEASE_AUTHORIZATION,
+  type ReleaseAuthorization,
+  releaseAuthorizationSchema,
+  signReleaseAuthorization,
+} from './crypto/release-authorization.ts';
 export { DIGEST_PATTERN, type Digest, digestBytes, digestJson, isDigest } from './digest.ts';
 export { absent, type Evidence, seen, unknown } from './evidence.ts';
 export type { Json, JsonObject } from './json.ts';

@@ -8,6 +8,14 @@ export { objectId, type TreeShape, treeIdOf } from './adapters/tree-id.ts';
 export type { AuditCheck } from './audit/check.ts';
 export { auditInThread } from './audit/in-thread.ts';
 export type { AuditRequest } from './audit/request.ts';
+export {
+  type AcceptedAuthorization,
+  type AuthorizationBook,
+  type Authorized,
+  createAuthorizationBook,
+} from './authorization/book.ts';
+export { verifyAuthorization } from './authorization/frozen.ts';
+export { AUTHORIZATION_KIND } from './authorization/record.ts';
 export { type BindingDocument, parseBinding } from './binding/parse.ts';
 export type { Binding } from './binding/schema.ts';
 export { type Fault, faultsOf, type Place, renderFaults } from './configuration/fault.ts';

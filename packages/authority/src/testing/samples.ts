@@ -38,6 +38,7 @@ export function planOf(name: string, schema = 'events-v1'): Plan {
       recipeDigest: digest(`recipe ${name}`),
       gitlinks: [],
       lfsPointers: 'refuse',
+      authorization: null,
       minimumRevision: hex('first', 40),
     },
     bindingDigest: digest('binding'),

@@ -33,7 +33,7 @@ test('bash completes commands, options, choices and the targets of the fleet', a
   assert.deepEqual(await complete('--fleet', '/tmp', 'up', '--de'), ['--detach']);
   assert.deepEqual(await complete('completion', 'z'), ['zsh']);
   assert.deepEqual(await complete('key', 'c'), ['create']);
-  assert.deepEqual(await complete('key', ''), ['list', 'show', 'create']);
+  assert.deepEqual(await complete('key', ''), ['list', 'show', 'create', 'authorizer']);
   assert.deepEqual(await complete('key', 'create', ''), ['ghostlight']);
   assert.deepEqual(await complete('history', ''), ['ghostlight']);
   assert.deepEqual(await complete('inspect', 'g'), ['ghostlight']);

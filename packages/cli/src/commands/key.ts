@@ -1,7 +1,11 @@
 import type { KeyAnswer } from '@idunn/client';
-import { type CommonOptions, openContext, refuse, show } from '../context.ts';
+import { createKeyFile, type KeyRecord, keyRecordPath, loadKeyRecord } from '@idunn/kernel';
+import { type CommonOptions, openContext, printJson, printLines, refuse, show } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
+import { EXIT } from '../exit.ts';
 import { table } from '../render/table.ts';
+import { instantMs } from '../when.ts';
+import { defaultKeyFile, plain } from './authorize.ts';
 
 /** `idunn key list`: the public halves of the fleet's keys. */
 export async function listKeys(environment: Environment, options: CommonOptions): Promise<number> {
@@ -19,6 +23,7 @@ export async function listKeys(environment: Environment, options: CommonOptions)
 
 /** `idunn key show NAME`. The private half is never shown: it is a file that only its owner reads. */
 export async function showKey(environment: Environment, name: string, options: CommonOptions): Promise<number> {
+  if (/^(?:\.{0,2}|~)\//.test(name)) return showKeyFile(environment, name, options);
   const opened = await openContext(environment, options);
   if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
   const answer = await opened.value.client.keys();
@@ -38,6 +43,45 @@ export async function createKey(environment: Environment, target: string, option
   const opened = await openContext(environment, options);
   if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
   return show(opened.value, opened.value.client.createKey(target), keyLines);
+}
+
+/** The public half of a key that a person keeps. */
+async function showKeyFile(environment: Environment, file: string, options: CommonOptions): Promise<number> {
+  const record = await loadKeyRecord(keyRecordPath(file));
+  return record.ok
+    ? printKey(environment, file, record.value, options)
+    : refuse(environment, options.json ?? false, plain(record.refusal));
+}
+
+/** `idunn key authorizer [FILE]`: a key that authorizes releases. The daemon never sees its private half. */
+export async function createAuthorizer(
+  environment: Environment,
+  named: string | undefined,
+  options: CommonOptions & { readonly until: string },
+): Promise<number> {
+  const file = named ?? defaultKeyFile(environment);
+  const notBeforeMs = environment.nowMs();
+  const notAfterMs = instantMs(options.until, notBeforeMs);
+  if (notAfterMs <= notBeforeMs) {
+    const reason = `--until ${options.until} is over already`;
+    refuse(environment, options.json ?? false, { code: 'words-invalid', reason, remedy: 'Name a later moment.' });
+    return EXIT.usage;
+  }
+  const made = await createKeyFile(file, { purpose: 'release-authorization', notBeforeMs, notAfterMs });
+  if (!made.ok) return refuse(environment, options.json ?? false, plain(made.refusal));
+  const code = printKey(environment, file, made.value.record, options);
+  if (options.json !== true) {
+    printLines(environment.out, ['', `In the binding: authorizers = ["${made.value.record.publicKey}"]`]);
+  }
+  return code;
+}
+
+function printKey(environment: Environment, name: string, record: KeyRecord, { json }: CommonOptions): number {
+  const { purpose, keyId, publicKey, notBefore: createdAt } = record;
+  const key: KeyAnswer = { name, purpose, keyId, publicKey, createdAt };
+  if (json === true) printJson(environment, { schema: 'idunn.key/v1', ...key });
+  else printLines(environment.out, keyLines(key));
+  return EXIT.done;
 }
 
 const keyLines = ({ name, purpose, keyId, publicKey, createdAt }: KeyAnswer): string[] =>

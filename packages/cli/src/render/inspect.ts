@@ -1,4 +1,5 @@
-import type { IncarnationStatus, Inspect, TargetStatus, TransactionAnswer } from '@idunn/client';
+import type { AuthorizationAnswer, IncarnationStatus, Inspect, TargetStatus, TransactionAnswer } from '@idunn/client';
+import { authorizationLines } from './authorization.ts';
 import { renderDossier, section } from './dossier.ts';
 import { renderRefusal } from './refusal.ts';
 import { renderTarget, truthTable } from './status.ts';
@@ -11,9 +12,12 @@ export function renderInspect(answer: Inspect, nowMs: number, style: Style): str
   return [
     `${style.dim(kind)} ${style.bold(id)}`,
     ...standing(kind, value, nowMs, style),
-    ...(dossier === null ? ['', 'Nothing of it is sealed on record.'] : renderDossier(dossier, style)),
+    ...(dossier === null ? unsealed(kind) : renderDossier(dossier, style)),
   ];
 }
+
+const unsealed = (kind: Inspect['kind']): string[] =>
+  kind === 'authorization' ? [] : ['', 'Nothing of it is sealed on record.'];
 
 function standing(kind: Inspect['kind'], value: Inspect['value'], nowMs: number, style: Style): string[] {
   switch (kind) {
@@ -25,6 +29,8 @@ function standing(kind: Inspect['kind'], value: Inspect['value'], nowMs: number,
       return ['', ...truthTable([value as unknown as IncarnationStatus], nowMs, style)];
     case 'release':
       return [];
+    case 'authorization':
+      return ['', ...authorizationLines(value as unknown as AuthorizationAnswer)];
   }
 }
 

@@ -16,8 +16,12 @@ export const commandRequest = z.discriminatedUnion('kind', [
 
 export const planRequest = z.strictObject({ target: name, ref: z.string().min(1).max(255).nullable() });
 
+/** The envelope is opened by the release room, which trusts nothing in it. */
+export const authorizationRequest = z.strictObject({ target: name, envelope: z.json() });
+
 export const keyRequest = z.strictObject({ target: name });
 
 export type CommandRequest = z.infer<typeof commandRequest>;
 export type PlanRequest = z.infer<typeof planRequest>;
+export type AuthorizationRequest = z.infer<typeof authorizationRequest>;
 export type KeyRequest = z.infer<typeof keyRequest>;

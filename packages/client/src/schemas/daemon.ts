@@ -36,7 +36,7 @@ export const logLines = z.object({
 
 export const inspect = z.object({
   schema: z.literal('idunn.inspect/v1'),
-  kind: z.enum(['target', 'transaction', 'release', 'incarnation']),
+  kind: z.enum(['target', 'transaction', 'release', 'incarnation', 'authorization']),
   id: z.string(),
   value: z.json(),
   /** What was sealed and what runs of it; `null` when nothing of it was sealed. */

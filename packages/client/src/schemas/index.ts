@@ -1,3 +1,4 @@
+export * from './authorization.ts';
 export * from './command.ts';
 export * from './common.ts';
 export * from './daemon.ts';

@@ -136,6 +136,18 @@ export const plan = z.object({
       }),
     ),
     lfsPointers: z.enum(['refuse', 'keep']),
+    /** By whose word the commit was selected; `null` unless `selection` is `signed-authorization`. */
+    authorization: z
+      .object({
+        digest,
+        keyId: z.string(),
+        publicKey: z.string(),
+        sequence: z.int(),
+        build: digest.nullable(),
+        notAfter: z.string(),
+        envelope: z.json(),
+      })
+      .nullable(),
     minimumRevision: z.string(),
   }),
   bindingDigest: digest,

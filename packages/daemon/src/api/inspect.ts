@@ -19,7 +19,9 @@ export async function inspect(parts: ApiParts, word: string): Promise<Outcome<In
     });
   if (isDigest(id)) {
     const release = await parts.release(id);
-    return release.ok ? answer('release', release.value, null) : release;
+    if (release.ok) return answer('release', release.value, null);
+    const authorization = await parts.authorization(id);
+    return authorization === null ? release : answer('authorization', authorization, null);
   }
   const at = id.indexOf('@sha256:');
   const view = await parts.engine.target(at === -1 ? id : id.slice(0, at));

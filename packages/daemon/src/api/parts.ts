@@ -1,5 +1,15 @@
-import type { EngineApi } from '@idunn/authority';
-import type { DoctorCheck, DossierAnswer, FleetAnswer, KeyAnswer, Keys, Verify, Version } from '@idunn/client';
+import type { EngineApi, Requester } from '@idunn/authority';
+import type {
+  AuthorizationAnswer,
+  Authorizations,
+  DoctorCheck,
+  DossierAnswer,
+  FleetAnswer,
+  KeyAnswer,
+  Keys,
+  Verify,
+  Version,
+} from '@idunn/client';
 import type { Clock, HistoryEntry, Outcome } from '@idunn/kernel';
 import type { Plan, SealedRelease } from '@idunn/release';
 
@@ -32,6 +42,10 @@ export interface ApiParts {
   doctor(): Promise<readonly DoctorCheck[]>;
   keys(): Promise<Omit<Keys, 'schema'>>;
   createKey(target: string): Promise<Outcome<KeyAnswer>>;
+  authorizations(target: string): Promise<Outcome<Authorizations>>;
+  authorize(target: string, envelope: unknown, requester: Requester): Promise<Outcome<AuthorizationAnswer>>;
+  /** The accepted authorization with this digest; `null` when no target's newest words hold it. */
+  authorization(digest: string): Promise<AuthorizationAnswer | null>;
   /** Prometheus text. */
   metrics(): Promise<string>;
 }

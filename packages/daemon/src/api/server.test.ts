@@ -9,7 +9,7 @@ import { type Answer, type Client, createClient } from '@idunn/client';
 import * as schemas from '@idunn/client/schemas';
 import { StoreFault } from '@idunn/kernel';
 import { pino } from 'pino';
-import { FakeEngine, fakeParts, INCARNATION } from '../testing/fake-parts.ts';
+import { authorization, FakeEngine, fakeParts, INCARNATION } from '../testing/fake-parts.ts';
 import { EventLog } from './event-log.ts';
 import { apiServer } from './server.ts';
 
@@ -68,9 +68,21 @@ test('every answer has the documented shape', async (t) => {
   conforms(schemas.logLines, value(await client.logs('ghostlight', {})));
   conforms(schemas.doctor, value(await client.doctor()));
   conforms(schemas.keys, value(await client.keys()));
-  for (const id of ['ghostlight', 'tx-1', INCARNATION]) conforms(schemas.inspect, value(await client.inspect(id)));
+  conforms(schemas.authorizations, value(await client.authorizations('ghostlight')));
+  conforms(schemas.authorization, value(await client.authorize('ghostlight', {})));
+  for (const id of ['ghostlight', 'tx-1', INCARNATION, authorization.digest])
+    conforms(schemas.inspect, value(await client.inspect(id)));
   const receipt = await client.command({ kind: 'up', operationId: 'op-1', target: 'ghostlight', ref: null });
   conforms(schemas.operationReceipt, value(receipt));
+});
+
+test('an authorization is of a target that there is, and its refusal is the release room’s own', async (t) => {
+  const { client } = await listening(t);
+  assert.equal(value(await client.authorize('ghostlight', {})).actor, 'operator');
+  assert.equal(code(await client.authorize('ghostlight', null)), 'envelope-malformed');
+  assert.equal(code(await client.authorize('nobody', {})), 'target-unknown');
+  assert.equal(code(await client.authorizations('nobody')), 'target-unknown');
+  assert.equal(value(await client.inspect(authorization.digest)).kind, 'authorization');
 });
 
 test('status names what was never run beside what runs', async (t) => {

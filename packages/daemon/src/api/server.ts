@@ -1,5 +1,5 @@
 import type { Status } from '@idunn/client';
-import { commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
+import { authorizationRequest, commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused, StoreFault } from '@idunn/kernel';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid, readBody, send } from './answer.ts';
@@ -112,6 +112,17 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.post('/v1/keys', async (request, reply) => {
     const body = readBody(keyRequest, request.body);
     return send(reply, body.ok ? await parts.createKey(body.value.target) : body);
+  });
+  server.post('/v1/authorizations', async (request, reply) => {
+    const body = readBody(authorizationRequest, request.body);
+    if (!body.ok) return send(reply, body);
+    const { target, envelope } = body.value;
+    const known = await knows(target);
+    return send(reply, known.ok ? await parts.authorize(target, envelope, REQUESTER) : known);
+  });
+  server.get<{ Params: { target: string } }>('/v1/targets/:target/authorizations', async (request, reply) => {
+    const known = await knows(request.params.target);
+    return send(reply, known.ok ? await parts.authorizations(request.params.target) : known);
   });
   server.get('/metrics', async (_request, reply) => {
     void reply.type('text/plain; version=0.0.4');

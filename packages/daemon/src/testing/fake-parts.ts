@@ -1,4 +1,5 @@
 import type { Command, EngineApi, EngineEvent, OperationReceipt, TargetView, TransactionView } from '@idunn/authority';
+import type { AuthorizationAnswer } from '@idunn/client';
 import { type Clock, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { ApiParts } from '../api/parts.ts';
 
@@ -66,6 +67,22 @@ export const transactionView: TransactionView = {
   revision: 'd'.repeat(40),
   freezes: [{ phase: 'sealed', record: null, admittedAt: AT }],
   result: null,
+};
+
+export const authorization: AuthorizationAnswer = {
+  schema: 'idunn.authorization/v1',
+  digest: digestOf('f'),
+  target: 'ghostlight',
+  keyId: 'ed25519:aa',
+  sequence: 1,
+  commit: 'd'.repeat(40),
+  build: null,
+  notBefore: AT,
+  notAfter: AT,
+  acceptedAt: AT,
+  actor: 'operator',
+  repeated: false,
+  envelope: {},
 };
 
 /** An engine that remembers what it was asked, so that a test can see what reached it. */
@@ -185,6 +202,23 @@ export function fakeParts(engine: EngineApi): ApiParts {
         unreadable: [{ name: 'lost', refusal: refusal('key-malformed', 'lost.json is no key record') }],
       }),
     createKey: (target) => Promise.resolve(refused(refusal('key-exists', `${target} has a signer`))),
+    authorizations: (target) =>
+      Promise.resolve(
+        ok({
+          schema: 'idunn.authorizations/v1',
+          fleet: 'test',
+          target,
+          authorizers: [{ keyId: authorization.keyId, publicKey: 'AAAA' }],
+          current: authorization.digest,
+          refusal: null,
+          authorizations: [authorization],
+        }),
+      ),
+    authorize: (_target, envelope, { actor }) =>
+      Promise.resolve(
+        envelope === null ? refused(refusal('envelope-malformed', 'it is null')) : ok({ ...authorization, actor }),
+      ),
+    authorization: (digest) => Promise.resolve(digest === authorization.digest ? authorization : null),
     metrics: () => Promise.resolve('# HELP idunn_up 1\n'),
   };
 }

@@ -19,6 +19,7 @@ export async function sourceChecks(
       ref: source.ref,
       selection: 'pinned-object',
       commit: source.commit,
+      authorization: null,
       minimumRevision: source.minimumRevision,
       recipePath: source.recipePath,
       submodules: source.gitlinks,

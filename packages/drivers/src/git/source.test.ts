@@ -35,6 +35,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
       recipeDigest: resolved.facts.recipeDigest,
       gitlinks: [],
       lfsPointers: 'refuse',
+      authorization: null,
       minimumRevision: first,
     });
     assert.equal(Buffer.from(resolved.recipe, 'base64').toString(), 'target = "app"\n');

@@ -120,6 +120,7 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
       recipeDigest: digestBytes(recipe.content),
       gitlinks: submodules.value.gitlinks,
       lfsPointers,
+      authorization: request.authorization,
       minimumRevision,
     };
     return ok({ facts, recipe: recipe.content.toString('base64'), fetchMs });

@@ -122,6 +122,48 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'authorization-not-asked': {
+    reason: 'The binding of the target does not select its commits by signed authorization.',
+    remedy: 'Set source.selection = "signed-authorization" and source.authorizers in the binding.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'authorization-missing': {
+    reason: 'No release of the target is authorized by a key that the binding names.',
+    remedy: 'Run idunn authorize TARGET --commit ID with a key that source.authorizers of the binding names.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'authorization-key-unknown': {
+    reason: 'A release authorization is not signed by a key that the binding names.',
+    remedy: 'Sign it with an admitted key, or add the key that idunn key show prints to source.authorizers.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'authorization-not-yet-valid': {
+    reason: 'A release authorization is not valid yet.',
+    remedy: 'Wait until the moment that it names, or authorize the release anew.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'authorization-expired': {
+    reason: 'A release authorization is not valid any more.',
+    remedy: 'Run idunn authorize TARGET --commit ID to authorize the release anew.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'authorization-superseded': {
+    reason: 'A later word of the same key about the target was accepted before.',
+    remedy: 'Run idunn authorize TARGET --list, and authorize again with a higher sequence.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'authorization-build-mismatch': {
+    reason: 'What was sealed is not the build that the release authorization names.',
+    remedy: 'Check which inputs differ from where the build was made, or have this build authorized.',
+    blame: 'user',
+    retry: 'final',
+  },
   'source-unreachable': {
     reason: 'The source repository could not be read.',
     remedy: 'Check the origin in the binding with git ls-remote, then deploy again.',

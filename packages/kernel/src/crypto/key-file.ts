@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, open, readFile, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { canonicalJson } from '../canonical.ts';
 import { type Outcome, ok, refusal, refused } from '../refusal.ts';
@@ -43,6 +43,7 @@ export async function createKeyFile(
 ): Promise<Outcome<KeyFile>> {
   const exists = refused(refusal('key-exists', `There is a key in ${file} already.`));
   if ((await readOrNull(keyRecordPath(file))) !== null) return exists;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const written = await writeSeedFile(file, freshSeed());
   if (!written.ok && written.refusal.code !== 'key-exists') return written;
   const signingKey = written.ok ? written : await readSeedFile(file);

@@ -41,6 +41,7 @@ export function createInstalledSource(options: {
         recipeDigest: digestBytes(recipe),
         gitlinks: [],
         lfsPointers: 'refuse',
+        authorization: null,
         minimumRevision: tree,
       };
       return ok({ facts, recipe: Buffer.from(recipe).toString('base64'), fetchMs: 0 });

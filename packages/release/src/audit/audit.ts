@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Digest, digestJson } from '@idunn/kernel';
 import { digestFile } from '../adapters/files.ts';
 import { PROVENANCE, RECORD } from '../adapters/release-store.ts';
+import { verifyAuthorization } from '../authorization/frozen.ts';
 import type { Plan } from '../model/plan.ts';
 import type { SealedRelease } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
@@ -51,6 +52,20 @@ function auditSeal(record: SealedRelease, plan: Plan): AuditCheck[] {
     same('plan', record.plan, planDigest(plan), 'the plan on record'),
     same('build', record.build, buildDigest(plan, record.artifacts), 'source, recipe, inputs, steps and artifacts'),
     same('launch contract', record.launchDigest, digestJson(plan.launch), 'the plan on record'),
+    ...auditAuthorization(plan),
+  ];
+}
+
+/** By whose word the commit was selected, from the envelope that the plan froze. */
+function auditAuthorization(plan: Plan): AuditCheck[] {
+  const { authorization } = plan.source;
+  if (authorization === null) return [];
+  const check = 'release authorization';
+  const proven = verifyAuthorization(plan);
+  return [
+    proven.ok
+      ? good(check, `${authorization.digest}, signed by ${authorization.keyId}`)
+      : differs(check, proven.refusal.reason),
   ];
 }
 

@@ -59,6 +59,39 @@ test('a pinned object needs its commit, and only that selection has one', () => 
   );
 });
 
+test('a signed authorization needs authorizers, and only that selection has them', () => {
+  const key = Buffer.alloc(32, 5).toString('base64');
+  const signed = change(example, 'selection = "ref-head"', 'selection = "signed-authorization"');
+  assert.match(faults(signed).join(), /missing-field source.authorizers/);
+  assert.ok(parseBinding(change(signed, 'recipe = ', `authorizers = ["${key}"]\nrecipe = `), 'b').ok);
+  assert.match(faults(change(signed, 'recipe = ', 'authorizers = ["ada"]\nrecipe = ')).join(), /authorizers\[0\]/);
+  assert.match(
+    faults(change(example, 'recipe = ', `authorizers = ["${key}"]\nrecipe = `)).join(),
+    /only selection "signed-authorization"/,
+  );
+});
+
+test('a submodule is admitted by path, origin and ref, all three', () => {
+  const lines = [
+    '[[source.submodule]]',
+    'path = "vendor/lib"',
+    'origin = "/srv/git/lib.git"',
+    'ref = "refs/heads/main"',
+  ];
+  const withLines = (some: readonly string[]) => `${example}\n${some.join('\n')}\n`;
+  assert.deepEqual(binding(withLines(lines)).binding.source.submodule, [
+    { path: 'vendor/lib', origin: '/srv/git/lib.git', ref: 'refs/heads/main' },
+  ]);
+  for (const line of [1, 2, 3]) {
+    assert.match(
+      faults(withLines(lines.filter((_, index) => index !== line))).join(),
+      /missing-field source.submodule/,
+    );
+  }
+  assert.match(faults(withLines(lines.with(1, 'path = "../lib"'))).join(), /stays inside/);
+  assert.match(faults(withLines(lines.with(2, 'origin = "git://example.org/lib"'))).join(), /https URL/);
+});
+
 test('an endpoint range has room for incumbent and candidate, and the stable route is outside it', () => {
   assert.match(faults(change(example, 'to_port = 21_009', 'to_port = 21_000')).join(), /at least two ports/);
   assert.match(faults(change(example, 'port = 8080', 'port = 21_003')).join(), /inside the private endpoint range/);
@@ -128,8 +161,6 @@ test('an interpreter is named by its path or by its input, as its origin says', 
 
 const swaps: Readonly<Record<string, readonly [string, string]>> = {
   replicas: ['node = "local"', 'replicas = 2'],
-  'source.selection': ['selection = "ref-head"', 'selection = "signed-authorization"'],
-  'source.authorizers.*': ['selection = "ref-head"', 'authorizers = ["key"]'],
   'runner.*.kind': ['kind = "host-native"', 'kind = "container"'],
   'runner.*.image': ['kind = "host-native"', `kind = "container"\nimage = "sha256:0"`],
   'runner.*.devices.*': ['kind = "host-native"', 'kind = "host-native"\ndevices = ["/dev/kvm"]'],

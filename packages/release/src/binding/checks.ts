@@ -32,6 +32,13 @@ function checkSelection(document: Document, { source }: Sections<BindingShape>):
       faultAt(document, ['source', 'commit'], 'invalid-value', message, document.place(['source', 'selection'])),
     );
   }
+  const signed = source.selection === 'signed-authorization';
+  if (signed !== source.authorizers.length > 0) {
+    const [code, message] = signed
+      ? (['missing-field', 'source.authorizers is missing: selection is "signed-authorization"'] as const)
+      : (['invalid-value', 'source.authorizers: only selection "signed-authorization" has authorizers'] as const);
+    faults.push(faultAt(document, ['source', 'authorizers'], code, message, document.place(['source', 'selection'])));
+  }
   if (source.commit !== undefined && source.commit.length !== source.minimum_revision.length) {
     const message = 'source.commit: it is in another object format than minimum_revision';
     faults.push(

@@ -26,6 +26,8 @@ const hostName = z.string().refine(isHostName, 'a host name in lower case, "*." 
 
 const origin = z.string().max(4_096).refine(isOrigin, 'an https URL without user and password, or an absolute path');
 
+const publicKey = z.string().refine(isPublicKey, 'a raw Ed25519 public key: 32 bytes in base64');
+
 const source = z.strictObject({
   origin,
   ref,
@@ -34,7 +36,7 @@ const source = z.strictObject({
   /** With `pinned-object`: the commit that is deployed. */
   commit: objectId.optional(),
   /** With `signed-authorization`: the public keys whose word selects a commit. */
-  authorizers: list(word),
+  authorizers: list(publicKey),
   recipe: relativePath.default('deployment/idunn/recipe.toml'),
   /** The submodules that are admitted; one that is not named here is refused. */
   submodule: list(z.strictObject({ path: relativePath, origin, ref })),
@@ -197,9 +199,7 @@ export const bindingShape = {
   external_capability: list(externalCapability),
   endpoint: endpoint.optional(),
   route: route.optional(),
-  signer: z
-    .strictObject({ public_key: z.string().refine(isPublicKey, 'a raw Ed25519 public key: 32 bytes in base64') })
-    .optional(),
+  signer: z.strictObject({ public_key: publicKey }).optional(),
   trust: z.strictObject({ anchors: absolutePath }).optional(),
   limits: limits.default(limits.parse({})),
   rollout: rollout.default(rollout.parse({})),

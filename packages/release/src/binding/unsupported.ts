@@ -5,12 +5,6 @@ const isTrue = (value: unknown): boolean => value === true;
 /** What a binding can say and this version does not act on yet. */
 export const unsupportedInBinding: readonly Unsupported[] = [
   { at: ['replicas'], when: isNot(1), feature: 'more than one replica' },
-  {
-    at: ['source', 'selection'],
-    when: isNot('ref-head', 'pinned-object'),
-    feature: 'selection by signed authorization',
-  },
-  { at: ['source', 'authorizers', '*'], feature: 'selection by signed authorization' },
   { at: ['runner', '*', 'kind'], when: isNot('host-native', 'bubblewrap'), feature: 'runners in containers' },
   { at: ['runner', '*', 'image'], feature: 'runner images' },
   { at: ['runner', '*', 'devices', '*'], feature: 'devices of runners' },

@@ -1,4 +1,4 @@
-import type { Digest } from '@idunn/kernel';
+import type { Digest, Envelope } from '@idunn/kernel';
 
 /** What git plumbing proved about the selected source. Object ids are git's own, in the repository's object format. */
 export interface SourceFacts {
@@ -18,6 +18,8 @@ export interface SourceFacts {
   readonly gitlinks: readonly Gitlink[];
   /** `keep`: the binding admits that large files are staged as their pointers. */
   readonly lfsPointers: 'refuse' | 'keep';
+  /** What the commit was selected by; `null` unless `selection` is `signed-authorization`. */
+  readonly authorization: FrozenAuthorization | null;
   /** The binding's minimum revision, proven to be the commit itself or an ancestor of it. */
   readonly minimumRevision: string;
 }
@@ -34,4 +36,19 @@ export interface Gitlink {
   readonly objectFormat: ObjectFormat;
   readonly commit: string;
   readonly tree: string;
+}
+
+/** A release authorization as a plan keeps it: whole, so that it can be verified for as long as the plan is kept. */
+export interface FrozenAuthorization {
+  /** Over the exact signed bytes. */
+  readonly digest: Digest;
+  readonly keyId: string;
+  /** The authorizer's raw Ed25519 public key in base64, as the binding named it then. */
+  readonly publicKey: string;
+  readonly sequence: number;
+  /** The one build that sealing may come to; `null`: whichever comes out. */
+  readonly build: Digest | null;
+  /** ISO 8601, UTC. */
+  readonly notAfter: string;
+  readonly envelope: Envelope;
 }

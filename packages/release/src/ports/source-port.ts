@@ -8,6 +8,8 @@ export interface SourceRequest {
   readonly selection: SourceFacts['selection'];
   /** The full id of the commit that is wanted; `null` for the newest of the ref. */
   readonly commit: string | null;
+  /** By whose word the commit was selected; goes into the facts as it is. */
+  readonly authorization: SourceFacts['authorization'];
   readonly minimumRevision: string;
   readonly recipePath: string;
   /** The submodules that may be fetched: whole path, origin, and the ref that must contain the recorded commit. */

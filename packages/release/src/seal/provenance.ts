@@ -50,6 +50,7 @@ export function provenanceStatement(
           ref: source.ref,
           selection: source.selection,
           recipe: source.recipePath,
+          ...(source.authorization === null ? {} : { authorization: source.authorization.digest }),
         },
         internalParameters: {
           fleet: plan.fleet,

@@ -68,6 +68,7 @@ function grantedFacts({ digest }: RecipeDocument, { binding: { source } }: Bindi
     recipeDigest: digest,
     gitlinks: [],
     lfsPointers: source.lfs_pointers,
+    authorization: null,
     minimumRevision: commit,
   };
 }

@@ -6,6 +6,7 @@ import { createHttpsInputs } from '../adapters/https-inputs.ts';
 import { createInstalledSource } from '../adapters/installed-source.ts';
 import { createReleaseStore } from '../adapters/release-store.ts';
 import { createStages } from '../adapters/stages.ts';
+import { type AuthorizationBook, unauthorized } from '../authorization/book.ts';
 import type { Directories } from '../fleet/directories.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ReleasePort } from '../ports/release-port.ts';
@@ -21,6 +22,8 @@ export interface LocalReleaseOptions {
   /** A source driver and a runner that share `stagesDirectory(cache)`. */
   readonly source: SourcePort;
   readonly runner: RunnerPort;
+  /** Whose word selects the commits of targets that ask for one; without a book nobody said a word. */
+  readonly authorizations?: Pick<AuthorizationBook, 'current'>;
   readonly key: SigningKey;
   /** The enrolled service signer of a target. */
   readonly signer: (target: string) => Promise<Evidence<{ readonly keyId: string; readonly publicKey: string }>>;
@@ -31,6 +34,10 @@ export interface LocalReleaseOptions {
   /** Certificates that input downloads trust in place of the system's, in PEM. */
   readonly ca?: string;
 }
+
+const NOBODY: Pick<AuthorizationBook, 'current'> = {
+  current: ({ target }) => Promise.resolve(unauthorized(target)),
+};
 
 /** Where the stages of a cache directory are. */
 export const stagesDirectory = (cache: string): string => join(cache, 'stages');
@@ -45,6 +52,7 @@ export function createLocalReleaseService(options: LocalReleaseOptions): Release
     machine,
     source: options.source,
     runner: options.runner,
+    authorizations: options.authorizations ?? NOBODY,
     key: options.key,
     clock,
     ids,

@@ -1,4 +1,5 @@
 import type { Clock, Ids, SigningKey } from '@idunn/kernel';
+import type { AuthorizationBook } from '../authorization/book.ts';
 import type { BindingDocument } from '../binding/parse.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { HostPort } from '../ports/host-port.ts';
@@ -17,6 +18,7 @@ export interface ReleaseServicePorts {
   readonly host: HostPort;
   readonly stages: StagePort;
   readonly releases: ReleaseStorePort;
+  readonly authorizations: Pick<AuthorizationBook, 'current'>;
   /** The authority's key; it signs provenance. */
   readonly key: SigningKey;
   readonly clock: Clock;

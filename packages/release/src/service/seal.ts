@@ -1,4 +1,5 @@
 import { type Digest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { checkAuthorizedBuild, verifyAuthorization } from '../authorization/frozen.ts';
 import type { Plan } from '../model/plan.ts';
 import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
@@ -30,6 +31,9 @@ export async function seal(
 ): Promise<Outcome<Sealed>> {
   const existing = await sealedBefore(ports, plan);
   if (existing !== null) return existing;
+  // I5: a plan's own word for its authorization is believed no more than anybody else's.
+  const authorized = verifyAuthorization(plan);
+  if (!authorized.ok) return authorized;
   const materialized = await ports.materialize();
   if (!materialized.ok) return materialized;
 
@@ -47,6 +51,8 @@ export async function seal(
   const provenance = signedProvenance(plan, artifacts.value, ports.key, observed);
   const release = sealRelease(plan, artifacts.value, provenance, ports.key.keyId);
   if (!release.ok) return release;
+  const admitted = checkAuthorizedBuild(plan, release.value.build);
+  if (!admitted.ok) return admitted;
   if (signal.aborted) return aborted(`Sealing ${plan.target}`);
   progress({ step: 'install', text: release.value.release });
   await ports.collector.hold(plan.target, release.value.release);

@@ -31,7 +31,12 @@ export function createReleaseService(ports: ReleaseServicePorts): ReleasePort {
       );
     }
     // F1: all that can refuse without the source is asked before anything is fetched.
-    const request = selectSource(bound.binding, ref);
+    const authorized =
+      bound.binding.source.selection === 'signed-authorization'
+        ? await ports.authorizations.current(bound.binding)
+        : ok(null);
+    if (!authorized.ok) return authorized;
+    const request = selectSource(bound.binding, ref, authorized.value);
     if (!request.ok) return request;
     const hostFacts = await ports.host.look(hostQuestions(fleet, bound));
     const faults = checkHost(fleet, bound, ports.machine, hostFacts);

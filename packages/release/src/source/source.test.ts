@@ -73,8 +73,8 @@ test('a pinned binding admits its commit and nothing else', () => {
     `selection = "pinned-object"\ncommit = "${commit}"`,
   );
   const pinned = binding(text).binding;
-  assert.equal(valueOf(selectSource(pinned, undefined)).commit, commit);
-  assert.equal(valueOf(selectSource(pinned, commit)).commit, commit);
-  assert.equal(valueOf(selectSource(pinned, 'main')).commit, commit);
-  assert.equal(refusalOf(selectSource(pinned, 'b'.repeat(40))).code, 'ref-not-admitted');
+  assert.equal(valueOf(selectSource(pinned, undefined, null)).commit, commit);
+  assert.equal(valueOf(selectSource(pinned, commit, null)).commit, commit);
+  assert.equal(valueOf(selectSource(pinned, 'main', null)).commit, commit);
+  assert.equal(refusalOf(selectSource(pinned, 'b'.repeat(40), null)).code, 'ref-not-admitted');
 });

@@ -57,6 +57,7 @@ export function factsFor({ digest }: RecipeDocument): SourceFacts {
     recipeDigest: digest,
     gitlinks: [],
     lfsPointers: 'refuse',
+    authorization: null,
     minimumRevision: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   };
 }

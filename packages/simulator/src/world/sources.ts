@@ -36,6 +36,7 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
       recipeDigest: digestOf(`recipe ${ref}`),
       gitlinks: [],
       lfsPointers: 'refuse',
+      authorization: null,
       minimumRevision: hex('first', 40),
     },
     bindingDigest: digestOf(`binding ${target}`),

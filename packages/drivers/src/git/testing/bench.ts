@@ -29,6 +29,7 @@ export async function bench(
     ref: 'refs/heads/main',
     selection: 'ref-head',
     commit: null,
+    authorization: null,
     minimumRevision: first,
     recipePath: RECIPE,
     submodules: [],

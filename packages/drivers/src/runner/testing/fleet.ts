@@ -10,6 +10,7 @@ import {
   systemTimers,
 } from '@idunn/kernel';
 import {
+  type AuthorizationBook,
   createLocalReleaseService,
   type Fleet,
   type InstalledTarget,
@@ -98,10 +99,15 @@ export interface Bench {
 /** A fleet on disk with the real git source and the real host runner. */
 export async function bench(
   context: { after(work: () => Promise<void>): void },
-  options: { id?: string; bindings: Readonly<Record<string, string>>; installed?: readonly InstalledTarget[] },
+  options: {
+    id?: string;
+    bindings: Readonly<Record<string, string>>;
+    installed?: readonly InstalledTarget[];
+    authorizations?: Pick<AuthorizationBook, 'current'>;
+  },
 ): Promise<Bench> {
   const root = await temporary(context);
-  const { id = 'home', bindings, installed = [] } = options;
+  const { id = 'home', bindings, installed = [], authorizations } = options;
   const directories = ['state', 'runtime', 'releases', 'logs', 'cache']
     .map((name) => `${name} = "var/${name}"`)
     .join('\n');
@@ -139,6 +145,7 @@ export async function bench(
     directories: fleet.directories,
     source,
     runner,
+    ...(authorizations === undefined ? {} : { authorizations }),
     key,
     signer: async () => seen(signer),
     uid: process.getuid?.() ?? 0,
