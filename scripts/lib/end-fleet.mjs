@@ -5,16 +5,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 const LOOK_AGAIN_MS = 25;
 
 /**
- * Ends everything that a fleet runs: the daemon, then the programs that it launched, then the router. Each is known
- * by what only it carries (the fleet's directory or runtime directory in its words or environment) and is looked at
- * again, start time included, right before every signal: a recycled process id is never hit.
+ * Ends everything that a fleet runs: the daemon, then the programs that it launched, then router and attendant. Each is
+ * known by what only it carries (the fleet's directory or runtime directory in its words or environment) and is looked
+ * at again, start time included, right before every signal: a recycled process id is never hit.
  *
  * @param {{ fleet: string, runtime: string, graceMs?: number }} options absolute paths
  * @returns {Promise<{ what: string, pid: number, forced: boolean }[]>} what was ended
  */
 export async function endFleet({ fleet, runtime, graceMs = 10_000 }) {
   const ended = [];
-  for (const what of ['daemon', 'workload', 'router']) {
+  for (const what of ['daemon', 'workload', 'router', 'attendant']) {
     const found = fleetProcesses({ fleet, runtime }).filter((one) => one.what === what);
     for (const one of found) signal(one, 'SIGTERM');
     const deadline = performance.now() + graceMs;
@@ -57,7 +57,9 @@ function processes() {
 
 function whatIs({ words, environment }, fleet, runtime) {
   if (environment.some((line) => line.startsWith(`IDUNN_ACTIVATION_DIRECTORY=${runtime}/`))) return 'workload';
-  if (words.some((word, at) => word === '--control' && words[at + 1]?.startsWith(`${runtime}/`))) return 'router';
+  if (words.some((word, at) => word === '--control' && words[at + 1]?.startsWith(`${runtime}/`))) {
+    return words.some((word) => /\/attendant\/(?:dist\/main\.js|src\/main\.ts)$/.test(word)) ? 'attendant' : 'router';
+  }
   const daemon = words.some((word) => /\/daemon\/(?:dist\/main\.js|src\/main\.ts)$/.test(word));
   return daemon && words.some((word, at) => word === '--fleet' && words[at + 1] === fleet) ? 'daemon' : null;
 }

@@ -7,6 +7,7 @@ const TITLES: Readonly<Record<keyof typeof catalogueByRoom, string>> = {
   authority: 'Transactions, leases and routes',
   drivers: 'Drivers',
   router: 'The built-in router',
+  attendant: 'The attendant',
   workload: 'Workloads',
   daemon: 'The daemon and its API',
   ladder: 'The ladder',

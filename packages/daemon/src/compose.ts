@@ -1,8 +1,9 @@
 import { createEngine, type EngineApi } from '@idunn/authority';
-import { chooseObserver } from '@idunn/drivers';
+import { channelsOf, chooseObserver } from '@idunn/drivers';
 import { type Outcome, ok } from '@idunn/kernel';
 import { EventLog } from './api/event-log.ts';
 import { apiServer } from './api/server.ts';
+import { attendWatched } from './attendant/attending.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import { freezeFiles } from './freeze/freeze-files.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
@@ -24,6 +25,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   const made = await createDrivers(ground);
   if (!made.ok) return made;
   const drivers = made.value;
+  attendWatched(drivers.workload, drivers.attendant, (text) => ground.log.info({ part: 'attendant' }, text));
   const self = selfConnection({ ...drivers, target: OBSERVER_TARGET, timers: ground.machine.timers });
   const engine = await engineOver(ground, drivers, (activation) => self.hold(activation));
   const events = new EventLog(ground.machine.ids.fresh('life'));
@@ -68,6 +70,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
       await server.close();
       await engine.stop();
       drivers.channel.closeAll();
+      drivers.attendant.letGo();
       drivers.link.close();
       drivers.bootstrap.close();
       drivers.router.close();
@@ -99,7 +102,7 @@ async function engineOver(
       store,
       release: drivers.release,
       workload: drivers.workload,
-      channel: drivers.channel,
+      channel: channelsOf(drivers.channel, drivers.attendant, (activation) => drivers.workload.isAttended(activation)),
       lease: drivers.lease,
       route: drivers.router,
       freeze: await freezeFiles(directories.state),

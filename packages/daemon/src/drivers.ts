@@ -1,8 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { attendantBuild, attendantProgram } from '@idunn/attendant';
 import {
+  type AttendantDriver,
   type BootstrapCorrelator,
   type ChannelDriver,
+  createAttendantDriver,
   createBootstrapCorrelator,
   createBubblewrapRunner,
   createChannelDriver,
@@ -42,6 +45,8 @@ export interface Drivers {
   readonly authorizations: AuthorizationBook;
   readonly workload: ProcessDriver;
   readonly channel: ChannelDriver;
+  /** The lease connection of programs that do not speak for themselves. */
+  readonly attendant: AttendantDriver;
   readonly lease: SqliteLease;
   readonly router: RouterDriver;
   readonly link: ObserverLink;
@@ -176,8 +181,24 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     ids,
     log: (text) => ground.log.info({ part: 'channel' }, text),
   });
+  const attendant = createAttendantDriver({
+    fleet: id,
+    audience,
+    program: attendantProgram(),
+    build: attendantBuild(),
+    controlSocket: join(directories.runtime, 'attendant.sock'),
+    stateFile: join(directories.state, 'attendant.json'),
+    logFile: join(directories.logs, 'attendant.log'),
+    activationDirectory: (activation) => workload.activationDirectory(activation),
+    activation: (activation) => workload.activation(activation),
+    anchors: (target) => keyring.anchors(target),
+    openGate: (handle, grant) => workload.openGate(handle, grant),
+    clock,
+    timers,
+    log: (text) => ground.log.info({ part: 'attendant' }, text),
+  });
   const trial = { fleet: id, bubblewrap: sandboxes, uid: machine.user.uid, timers };
-  const parts = { release, source, authorizations, workload, channel, lease, router, link, bootstrap };
+  const parts = { release, source, authorizations, workload, channel, attendant, lease, router, link, bootstrap };
   return ok({ ...parts, trySandbox: () => trySandbox(trial) });
 }
 

@@ -1,5 +1,6 @@
 /** The front door; the room is being built. */
 
+export * from './attendant/index.ts';
 export * from './bubblewrap/index.ts';
 export * from './channel/index.ts';
 export * from './git/index.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   type Clock,
   type Ids,
+  listenPrivately,
   type Outcome,
   openRecordStore,
   type RecordStore,
@@ -14,7 +15,6 @@ import {
 } from '@idunn/kernel';
 import { OBSERVER_KINDS } from './book/records.ts';
 import { makePrivateDirectory } from './edge/directories.ts';
-import { listenPrivately } from './edge/sockets.ts';
 import { readLaunch } from './launch/launch-document.ts';
 import { TAKE_OVER_EVERY_MS, TAKE_OVER_HURRIES, TAKE_OVER_HURRY_MS } from './limits.ts';
 import { channel } from './self/channel.ts';

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
-import type { Clock, RecordStore, SigningKey, Timers, VerificationKey } from '@idunn/kernel';
+import {
+  type Clock,
+  listenPrivately,
+  type RecordStore,
+  type SigningKey,
+  type Timers,
+  type VerificationKey,
+} from '@idunn/kernel';
 import { openBook } from './book/book.ts';
-import { listenPrivately } from './edge/sockets.ts';
 import { openTrails } from './edge/sqlite-trails.ts';
 import type { Launch } from './launch/launch-document.ts';
 import { daemonLinks } from './link/daemon-links.ts';

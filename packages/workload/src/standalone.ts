@@ -69,6 +69,7 @@ export function prepareStandalone(
                 ],
               },
         presenceEveryMs: PRESENCE_EVERY_MS,
+        attended: null,
         secrets: Object.keys(secrets),
       },
       keys,

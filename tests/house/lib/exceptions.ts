@@ -5,6 +5,7 @@ export interface Exception {
   readonly because: string;
 }
 
+const attendant = 'packages/attendant/src';
 const kernel = 'packages/kernel/src';
 const cli = 'packages/cli/src';
 const client = 'packages/client/src';
@@ -20,7 +21,14 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${kernel}/system/clock.ts`, rule: 'wall-clock', because: 'is the machine’s clock' },
   { path: `${kernel}/system/timers.ts`, rule: 'timers', because: 'is the event loop’s timers' },
   { path: `${kernel}/crypto/key-file.ts`, rule: 'write', because: 'keeps key files' },
+  {
+    path: `${kernel}/system/private-socket.ts`,
+    rule: 'write',
+    because: 'gives private sockets their mode, and removes dead ones',
+  },
+  { path: `${kernel}/system/replace-file.ts`, rule: 'write', because: 'replaces files atomically' },
   { path: `${kernel}/store/sqlite/files.ts`, rule: 'write', because: 'gives the store’s files their names and modes' },
+  { path: `${attendant}/main.ts`, rule: 'write', because: 'says its last words before it ends' },
   { path: `${workload}/edge/machine.ts`, rule: 'wall-clock', because: 'is the monotonic clock of a managed program' },
   { path: `${workload}/edge/machine.ts`, rule: 'timers', because: 'is the timers of a managed program' },
   { path: `${workload}/edge/program.ts`, rule: 'environment', because: 'is the environment of a managed program' },
@@ -90,7 +98,6 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/router/log.ts`, rule: 'write', because: 'keeps the router’s log' },
   { path: `${drivers}/router/main.ts`, rule: 'write', because: 'says its last words before it ends' },
   { path: `${drivers}/router/state/keeper.ts`, rule: 'write', because: 'keeps the router’s lock' },
-  { path: `${drivers}/router/state/replace-file.ts`, rule: 'write', because: 'replaces the router’s state atomically' },
   { path: `${drivers}/bubblewrap/egress/socket.ts`, rule: 'write', because: 'keeps the socket of a way out' },
   { path: `${drivers}/bubblewrap/init-process.ts`, rule: 'write', because: 'records who a running sandbox is' },
   { path: `${drivers}/bubblewrap/ownership.ts`, rule: 'write', because: 'gives a stage to the user of its steps' },
@@ -103,11 +110,6 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${ladder}/data/tree.ts`, rule: 'recursive-delete', because: 'removes replaced and unfinished copies' },
   { path: `${ladder}/bundle/files.ts`, rule: 'recursive-delete', because: 'removes its own unfinished draft' },
   { path: `${observer}/edge/directories.ts`, rule: 'write', because: 'makes the observer’s directories' },
-  {
-    path: `${observer}/edge/sockets.ts`,
-    rule: 'write',
-    because: 'gives the observer’s sockets their mode, and removes dead ones',
-  },
   { path: `${observer}/edge/sqlite-trails.ts`, rule: 'write', because: 'keeps the trails beside the observer’s store' },
   { path: `${observer}/main.ts`, rule: 'environment', because: 'is the program of the observer' },
   { path: `${release}/adapters/files.ts`, rule: 'write', because: 'writes durably and removes trees' },

@@ -17,17 +17,11 @@ import {
   type VerificationKey,
   verificationKey,
 } from '@idunn/kernel';
-import {
-  type Activation,
-  NO_TRAIL,
-  type Presence,
-  type PresenceTrail,
-  type RuntimeIdentity,
-  verifyPresence,
-} from '@idunn/readiness';
+import type { Activation, Presence, RuntimeIdentity } from '@idunn/readiness';
 import { ownStandpoint, type Standpoint } from '../process/identity.ts';
 import type { OthersEnded } from '../process/others.ts';
 import { Connection } from './connection.ts';
+import { PresenceEar } from './presence-ear.ts';
 import { reach } from './reach.ts';
 
 export interface ChannelDriverOptions {
@@ -74,12 +68,13 @@ class Channels implements ChannelDriver {
   readonly #from: Standpoint;
   readonly #lines = new Map<string, Line>();
   readonly #opening = new Map<string, { abandoned: boolean; readonly outcome: Promise<Outcome<'open'>> }>();
-  readonly #trails = new Map<string, PresenceTrail>();
+  readonly #ear: PresenceEar;
   readonly #listeners: ((event: ChannelEvent) => void)[] = [];
 
   constructor(options: ChannelDriverOptions) {
     this.#options = options;
     this.#from = ownStandpoint(options.clock.bootId);
+    this.#ear = new PresenceEar(options);
   }
 
   open(handle: WorkloadHandle): Promise<Outcome<'open'>> {
@@ -230,41 +225,11 @@ class Channels implements ChannelDriver {
   #hearPresence(line: Line, activationKey: VerificationKey, envelope: unknown): void {
     const { handle } = line;
     if (this.#lines.get(handle.activation) !== line) return this.#drop(handle, 'presence: before the proof');
-    const verified = this.#verify(handle, activationKey, envelope);
-    if (!verified.ok) return this.#drop(handle, `presence: ${verified.refusal.reason}`);
-    const { presence, trail } = verified.value;
-    if (presence.pid !== handle.identity.pid)
-      return this.#drop(handle, `presence: it speaks for process ${presence.pid}`);
-    this.#remember(handle.activation, trail);
+    const heard = this.#ear.hear(handle, activationKey, envelope);
+    if (!heard.ok) return this.#drop(handle, `presence: ${heard.refusal.reason}`);
+    const presence = heard.value;
     line.presence = { presence, atMs: this.#options.clock.monotonicMs() };
     this.#tell({ kind: 'presence', ...named(handle), presence });
-  }
-
-  /** Signed by the activation and by one of the target's anchors. */
-  #verify(handle: WorkloadHandle, key: VerificationKey, envelope: unknown): ReturnType<typeof verifyPresence> {
-    const { activation, target } = handle;
-    let verified: ReturnType<typeof verifyPresence> = refused(
-      refusal('envelope-not-signed', `No service signer of ${target} is enrolled.`),
-    );
-    for (const anchor of this.#options.anchors(target)) {
-      verified = verifyPresence({
-        envelope,
-        activation: { activation, key },
-        signer: verificationKey(anchor.publicKey),
-        audience: this.#options.audience,
-        trail: this.#trails.get(activation) ?? NO_TRAIL,
-      });
-      if (verified.ok) return verified;
-    }
-    return verified;
-  }
-
-  /** Trails outlive a connection, so that nothing is heard twice over two of them (I5). */
-  #remember(activation: string, trail: PresenceTrail): void {
-    this.#trails.delete(activation);
-    this.#trails.set(activation, trail);
-    const [oldest] = this.#trails.keys();
-    if (this.#trails.size > TRAIL_LIMIT && oldest !== undefined) this.#trails.delete(oldest);
   }
 
   #closed(line: Line): void {
@@ -282,9 +247,6 @@ class Channels implements ChannelDriver {
     this.#options.log?.(`dropped a message of ${handle.activation}: ${reason}`);
   }
 }
-
-/** Activations whose last presence is remembered. */
-const TRAIL_LIMIT = 10_000;
 
 const named = ({ target, activation }: WorkloadHandle) => ({ target, activation });
 

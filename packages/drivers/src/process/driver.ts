@@ -12,6 +12,7 @@ import type {
 import { type Digest, type Evidence, type Outcome, refusal, refused, seen } from '@idunn/kernel';
 import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
+import { isAttended } from './attended.ts';
 import { carriersOf } from './carriers.ts';
 import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
 import { FileDigests } from './file-digests.ts';
@@ -53,9 +54,15 @@ export interface ProcessDriver extends WorkloadPort {
   socketPath(activation: string): string;
   /** The activation as it was minted, from the authority's own signed record. */
   activation(activation: string): Promise<Outcome<Activation>>;
+  /** The activation's directory: documents and keys for whoever speaks for the program. */
+  activationDirectory(activation: string): string;
+  /** Whether the activation's launch document says that its program is attended. */
+  isAttended(activation: string): Promise<boolean>;
   /** The log's file; its rotated forerunners end in `.1`, `.2`, … Show its text through `redact` only (F30). */
   logPath(target: string, activation: string): string;
   redact(activation: string, text: string): Promise<string>;
+  /** Tells every process that is watched from then on, once each time that it is. */
+  onWatch(listener: (handle: WorkloadHandle) => void): void;
   /** Ends watching; nothing that runs is touched. */
   close(): void;
 }
@@ -77,6 +84,7 @@ class LinuxProcesses implements ProcessDriver {
   readonly #digests = new FileDigests();
   /** How children of this daemon ended, until they are retired. */
   readonly #ends = new Map<string, Promise<Exit>>();
+  readonly #watchers: ((handle: WorkloadHandle) => void)[] = [];
   readonly #starting = new Map<string, Promise<Outcome<WorkloadHandle>>>();
 
   constructor(options: ProcessDriverOptions) {
@@ -181,6 +189,11 @@ class LinuxProcesses implements ProcessDriver {
   watch(handle: WorkloadHandle): void {
     this.#deaths.watch(handle, this.#files(handle.activation).alive);
     void this.#keepLog(handle);
+    for (const listener of this.#watchers) listener(handle);
+  }
+
+  onWatch(listener: (handle: WorkloadHandle) => void): void {
+    this.#watchers.push(listener);
   }
 
   subscribe(listener: (event: WorkloadEvent) => void): void {
@@ -210,6 +223,15 @@ class LinuxProcesses implements ProcessDriver {
   activation(activation: string): Promise<Outcome<Activation>> {
     const { fleet, machine, authorityKey } = this.#options;
     return readActivation(this.#files(activation), { fleet, machine }, authorityKey, activation);
+  }
+
+  activationDirectory(activation: string): string {
+    return this.#files(activation).directory;
+  }
+
+  isAttended(activation: string): Promise<boolean> {
+    const { fleet, machine, authorityKey } = this.#options;
+    return isAttended(this.#files(activation), { fleet, machine }, authorityKey, activation);
   }
 
   logPath(target: string, activation: string): string {

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { MintRequest } from '@idunn/authority';
 import { type Header, type JsonObject, publicKeyOf, type SigningKey } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
+import type { HealthContract } from '@idunn/release';
+import type { ProbeWords } from './probe-words.ts';
 
 /** Where the observer listens and whose word counts. */
 export interface ObserverEndpoint {
@@ -24,12 +26,14 @@ export interface Minted {
   readonly activation: Activation;
   readonly request: MintRequest;
   readonly observer: ObserverEndpoint | null;
+  /** The probe with every slot filled; `null` where the program speaks for itself. */
+  readonly probe: ProbeWords | null;
   readonly audience: Header['audience'];
   readonly authorityKey: SigningKey;
 }
 
 /** The launch document `idunn.launch/v1` of docs/workload-protocol.md. It names secrets and never holds one (F30). */
-export function launchDocument({ activation, request, observer, audience, authorityKey }: Minted): JsonObject {
+export function launchDocument({ activation, request, observer, probe, audience, authorityKey }: Minted): JsonObject {
   const { state, launch } = request;
   return {
     header: headerFor('idunn.launch/v1', request, audience, authorityKey),
@@ -51,7 +55,15 @@ export function launchDocument({ activation, request, observer, audience, author
           },
     presenceEveryMs: presenceEveryMs(request.expected.health.freshnessMs),
     secrets: launch.secrets.map((secret) => secret.name),
+    ...attended(request.health, probe),
   };
+}
+
+/** Programs that speak for themselves are told nothing of it. */
+function attended(health: HealthContract, probe: ProbeWords | null): JsonObject {
+  if (health.kind === 'idunn' || probe === null) return {};
+  const { intervalMs, timeoutMs, successes, failures } = health;
+  return { attended: { probe: { ...probe }, intervalMs, timeoutMs, successes, failures } };
 }
 
 /** The activation record, signed, so that a later daemon can answer a repeated mint from it. */

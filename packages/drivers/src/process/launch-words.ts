@@ -31,13 +31,13 @@ export function launchWords(site: LaunchSite): Outcome<LaunchWords> {
     program.kind === 'artifact' ? [file] : [interpreterFile(program, site.artifactFile), file];
   const tail: string[] = [];
   for (const value of site.launch.args) {
-    const word = fill(value, site);
+    const word = fillWord(value, site);
     if (!word.ok) return word;
     tail.push(word.value);
   }
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(site.launch.environment)) {
-    const word = fill(value, site);
+    const word = fillWord(value, site);
     if (!word.ok) return word;
     environment[name] = word.value;
   }
@@ -56,7 +56,8 @@ export function launchWords(site: LaunchSite): Outcome<LaunchWords> {
 const interpreterFile = (program: HostInterpreter | SealedInterpreter, artifactFile: LaunchSite['artifactFile']) =>
   program.origin === 'host' ? program.path : artifactFile(program.artifact, '');
 
-function fill(value: LaunchValue, site: LaunchSite): Outcome<string> {
+/** One word of a contract with its slot filled. */
+export function fillWord(value: LaunchValue, site: LaunchSite): Outcome<string> {
   if ('literal' in value) return ok(value.literal);
   const word = slotValue(value.slot, site);
   return word === null
@@ -65,7 +66,7 @@ function fill(value: LaunchValue, site: LaunchSite): Outcome<string> {
 }
 
 function slotValue(slot: string, { state, activation, activationDirectory, artifactFile }: LaunchSite): string | null {
-  const [name, id] = splitOnce(slot);
+  const [name, id] = splitOnce(slot, ':');
   switch (name) {
     case 'state-path': {
       const store = state?.stores.find((candidate) => candidate.id === id);
@@ -79,14 +80,16 @@ function slotValue(slot: string, { state, activation, activationDirectory, artif
       return activation.endpoint?.host ?? null;
     case 'activation-directory':
       return activationDirectory;
-    case 'artifact':
-      return id === '' ? null : artifactFile(id, '');
+    case 'artifact': {
+      const [artifact, path] = splitOnce(id, '/');
+      return artifact === '' ? null : artifactFile(artifact, path);
+    }
     default:
       return null;
   }
 }
 
-function splitOnce(slot: string): readonly [string, string] {
-  const colon = slot.indexOf(':');
-  return colon === -1 ? [slot, ''] : [slot.slice(0, colon), slot.slice(colon + 1)];
+function splitOnce(text: string, mark: string): readonly [string, string] {
+  const at = text.indexOf(mark);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }

@@ -26,6 +26,7 @@ import { makeDirectory, placePrivate, readIfThere } from './files.ts';
 import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { pickPort } from './ports.ts';
+import { probeWords } from './probe-words.ts';
 import { isErrno } from './proc.ts';
 import { readSecret } from './secrets.ts';
 
@@ -89,7 +90,16 @@ export class Mint {
       keyId: activationKey.keyId,
       endpoint: endpoint === null || port.value === null ? null : { host: endpoint.host, port: port.value },
     };
-    await this.#write(files, request, activation, { ...keys.value, activationSeed });
+    const { launch, state, health } = request;
+    const probe = probeWords(health, {
+      launch,
+      state,
+      activation,
+      activationDirectory: files.directory,
+      artifactFile: (artifact, path) => this.#options.artifactFile(request.expected.release, artifact, path),
+    });
+    if (!probe.ok) return probe;
+    await this.#write(files, { request, activation, probe: probe.value }, { ...keys.value, activationSeed });
     return ok(activation);
   }
 
@@ -137,16 +147,14 @@ export class Mint {
 
   async #write(
     files: ActivationFiles,
-    request: MintRequest,
-    activation: Activation,
+    said: Pick<Minted, 'request' | 'activation' | 'probe'>,
     keys: Credentials & { readonly activationSeed: string },
   ): Promise<void> {
     const { authorityKey, observerEndpoint } = this.#options;
     const audience = this.#audience();
     const minted: Minted = {
-      activation,
-      request,
-      observer: observerEndpoint(activation.target),
+      ...said,
+      observer: observerEndpoint(said.activation.target),
       audience,
       authorityKey,
     };

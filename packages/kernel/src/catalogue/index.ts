@@ -1,3 +1,4 @@
+import { attendantErrors } from './attendant.ts';
 import { authorityErrors } from './authority.ts';
 import { daemonErrors } from './daemon.ts';
 import { driversErrors } from './drivers.ts';
@@ -17,6 +18,7 @@ export const catalogueByRoom = {
   authority: authorityErrors,
   drivers: driversErrors,
   router: routerErrors,
+  attendant: attendantErrors,
   workload: workloadErrors,
   daemon: daemonErrors,
   ladder: ladderErrors,
@@ -29,6 +31,7 @@ const parts = {
   ...authorityErrors,
   ...driversErrors,
   ...routerErrors,
+  ...attendantErrors,
   ...workloadErrors,
   ...daemonErrors,
   ...ladderErrors,

@@ -108,7 +108,8 @@ export interface ArtifactSpec {
 export type LaunchValue =
   | { readonly literal: string }
   /**
-   * `state-path:<store id>`, `state-root`, `endpoint-port`, `endpoint-host`, `activation-directory`, `artifact:<id>`.
+   * `state-path:<store id>`, `state-root`, `endpoint-port`, `endpoint-host`, `activation-directory`, `artifact:<id>`,
+   * `artifact:<id>/<path>`.
    */
   | { readonly slot: string };
 

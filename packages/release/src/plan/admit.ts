@@ -92,11 +92,15 @@ function checkService({ recipe }: RecipeDocument, { binding }: BindingDocument, 
     if (needs !== null)
       not(path, ['environment', name], `${name} is bound to slot "${value.slot}", which needs ${needs}`);
   });
-  service.args.forEach((arg, index) => {
-    if (typeof arg === 'string') return;
-    const needs = operatorNeeds(arg.slot, binding.operator_slot);
-    if (needs !== null) not(['service', 'args', index, 'slot'], ['operator_slot'], `slot "${arg.slot}" needs ${needs}`);
-  });
+  const operated = (words: typeof service.args, at: Path): void => {
+    words.forEach((word, index) => {
+      if (typeof word === 'string') return;
+      const needs = operatorNeeds(word.slot, binding.operator_slot);
+      if (needs !== null) not([...at, index, 'slot'], ['operator_slot'], `slot "${word.slot}" needs ${needs}`);
+    });
+  };
+  operated(service.args, ['service', 'args']);
+  if (recipe.health?.kind === 'command') operated(recipe.health.argv, ['health', 'argv']);
   service.secrets.forEach((name, index) => {
     if (own(binding.secret, name) !== undefined) return;
     not(['service', 'secrets', index], ['secret'], `the binding has no secret "${name}"`);

@@ -43,7 +43,8 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
   const { binding } = bound;
   // Parsing refuses a recipe without health (F23); admission, a binding without a signer.
   if (recipe.health === undefined || hostFacts.signer.kind !== 'seen') throw new TypeError('an unchecked recipe');
-  const health = compileHealth(recipe.health);
+  const launch = compileLaunch(fleet, recipe, binding, hostFacts);
+  const health = compileHealth(recipe.health, launch, binding);
   const state = compileState(recipe, binding);
   return ok({
     schema: 'idunn.plan/v1',
@@ -56,7 +57,7 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
     runners: compileRunners(recipe, binding),
     steps: recipe.step.map(compileStep),
     artifacts: [...recipe.artifact, ...sealedInterpreter(recipe, binding)],
-    launch: compileLaunch(fleet, recipe, binding, hostFacts),
+    launch,
     health,
     continuity: { failedAfterMs: binding.continuity.failed_after_ms ?? null },
     state,

@@ -7,22 +7,24 @@ import type { HostFacts } from './host-facts.ts';
 /** The artifact that a sealed interpreter is installed as. */
 export const INTERPRETER_ARTIFACT = 'interpreter';
 
-/** The launch contract of an admitted recipe. Operator slots become the operator's literal text here and now. */
+/** A word of the recipe, as the plan keeps it: operator slots become the operator's literal text here and now. */
+export function launchValue(word: string | { readonly slot: string }, binding: Binding): LaunchValue {
+  if (typeof word === 'string') return { literal: word };
+  const [kind, name = ''] = word.slot.split(':');
+  return kind === 'operator' ? { literal: granted(binding.operator_slot, name) } : { slot: word.slot };
+}
+
+/** The launch contract of an admitted recipe. */
 export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, host: HostFacts): LaunchContract {
   const { service } = recipe;
   if (service === undefined) throw new TypeError('an unchecked recipe');
-  const value = (word: string | { readonly slot: string }): LaunchValue => {
-    if (typeof word === 'string') return { literal: word };
-    const [kind, name = ''] = word.slot.split(':');
-    return kind === 'operator' ? { literal: granted(binding.operator_slot, name) } : { slot: word.slot };
-  };
   const { from_port: fromPort = fleet.ports.from, to_port: toPort = fleet.ports.to } = binding.endpoint ?? {};
   const { limits } = binding;
   return {
     program: compileProgram(service, recipe, binding, host),
-    args: service.args.map(value),
+    args: service.args.map((word) => launchValue(word, binding)),
     environment: Object.fromEntries(
-      service.required_environment.map((name) => [name, value(granted(binding.environment, name))]),
+      service.required_environment.map((name) => [name, launchValue(granted(binding.environment, name), binding)]),
     ),
     secrets: service.secrets.map((name) => ({ name, file: granted(binding.secret, name).file })),
     endpoint:

@@ -2,6 +2,7 @@ import { type Document, faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
 import { type Path } from '../configuration/path.ts';
 import type { Sections } from '../configuration/sections.ts';
+import { checkAttended } from './check-attended.ts';
 import type { RecipeShape } from './schema.ts';
 
 /** What must hold between fields. A field that is itself faulty is left out, so nothing is said twice. */
@@ -18,6 +19,7 @@ export function checkRecipe(document: Document, recipe: Sections<RecipeShape>): 
     ...checkSteps(document, recipe),
     ...checkService(document, recipe),
     ...checkSlots(document, recipe),
+    ...checkAttended(document, recipe),
   ];
 }
 
@@ -122,25 +124,23 @@ function checkService(document: Document, { service, static_release, artifact }:
   return faults;
 }
 
-function checkSlots(document: Document, { service, state, artifact }: Sections<RecipeShape>): Fault[] {
-  return (service?.args ?? []).flatMap((arg, index) => {
-    if (typeof arg === 'string') return [];
-    const missing = slotNeeds(arg.slot, {
-      state: Object.hasOwn(document.value, 'state') ? (state?.store.map((store) => store.id) ?? 'unreadable') : [],
-      artifacts: artifact?.map((entry) => entry.id) ?? 'unreadable',
-      endpoint: service?.protocol !== undefined,
+function checkSlots(document: Document, { service, state, artifact, health }: Sections<RecipeShape>): readonly Fault[] {
+  const declared = {
+    state: Object.hasOwn(document.value, 'state') ? (state?.store.map((store) => store.id) ?? 'unreadable') : [],
+    artifacts: artifact?.map((entry) => entry.id) ?? 'unreadable',
+    endpoint: service?.protocol !== undefined,
+  } as const;
+  const filled = (words: readonly (string | { readonly slot: string })[], at: Path): readonly Fault[] =>
+    words.flatMap((word, index) => {
+      if (typeof word === 'string') return [];
+      const missing = slotNeeds(word.slot, declared);
+      const message = `slot "${word.slot}" needs ${missing}`;
+      return missing === null ? [] : [faultAt(document, [...at, index, 'slot'], 'undefined-reference', message)];
     });
-    return missing === null
-      ? []
-      : [
-          faultAt(
-            document,
-            ['service', 'args', index, 'slot'],
-            'undefined-reference',
-            `slot "${arg.slot}" needs ${missing}`,
-          ),
-        ];
-  });
+  return [
+    ...filled(service?.args ?? [], ['service', 'args']),
+    ...filled(health?.kind === 'command' ? health.argv : [], ['health', 'argv']),
+  ];
 }
 
 /** What a slot needs and does not find, in words; `null` when it can be filled. */

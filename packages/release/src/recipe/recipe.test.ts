@@ -119,7 +119,6 @@ const asks: Readonly<Record<string, string>> = {
 };
 const swaps: Readonly<Record<string, readonly [string, string]>> = {
   'service.protocol': ['protocol = "http"', 'protocol = "tcp"'],
-  'health.kind': ['kind = "idunn"\npath = "/version"\nfreshness_ms = 300_000', 'kind = "http"\npath = "/version"'],
   'state.store.*.kind': ['kind = "sqlite"', 'kind = "postgres"'],
   'conflicts.*': ['target = "ghostlight"', 'target = "ghostlight"\nconflicts = ["almanac"]'],
   'capacity.cpu_millis': ['memory_bytes = 67_108_864', 'cpu_millis = 500'],
@@ -145,17 +144,9 @@ for (const { at, feature } of unsupportedInRecipe) {
   });
 }
 
-test('every health kind and all six kinds of dependency are vocabulary', () => {
+test('all six kinds of dependency are vocabulary', () => {
   for (const kind of ['bootstrap', 'required', 'optional', 'shared-infrastructure', 'private', 'external']) {
     const text = `${example}\n[[dependency]]\nkind = "${kind}"\ncapability = "c"\nschema = "c/1"\nprovider = "odin"\n`;
-    assert.equal(refusalOf(parseRecipe(text, 'r')).code, 'feature-not-yet-supported');
-  }
-  for (const health of [
-    'kind = "tcp"',
-    'kind = "command"\nargv = ["check"]',
-    'kind = "http"\npath = "/"\nstatus = [200]',
-  ]) {
-    const text = change(example, 'kind = "idunn"\npath = "/version"\nfreshness_ms = 300_000', health);
     assert.equal(refusalOf(parseRecipe(text, 'r')).code, 'feature-not-yet-supported');
   }
 });

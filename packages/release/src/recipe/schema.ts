@@ -68,6 +68,7 @@ const attended = {
   successes: positive(100).default(1),
   // F11: one bad reading is no verdict.
   failures: z.int().min(2).max(100).default(3),
+  route_path: urlPath().optional(),
 };
 const httpStatus = z.int().min(100).max(599);
 const health = z.discriminatedUnion('kind', [

@@ -3,7 +3,6 @@ import { isNot, type Unsupported } from '../configuration/features.ts';
 /** What a recipe can ask for and this version does not act on yet. */
 export const unsupportedInRecipe: readonly Unsupported[] = [
   { at: ['static_release'], feature: 'static releases' },
-  { at: ['health', 'kind'], when: isNot('idunn'), feature: 'health kinds other than "idunn"' },
   { at: ['state', 'store', '*', 'kind'], when: isNot('sqlite'), feature: 'store kinds other than "sqlite"' },
   { at: ['migration', '*'], feature: 'migrations' },
   { at: ['dependency', '*'], feature: 'capability dependencies' },

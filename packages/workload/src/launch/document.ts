@@ -1,6 +1,7 @@
 import type { Audience } from '../words/envelope.ts';
 import { publicKeyFromBase64, readEnvelope, signedBy } from '../words/envelope.ts';
 import { Shape, ShapeError, textItem } from '../words/shape.ts';
+import { type AttendedContract, readAttended } from './attended.ts';
 
 export const LAUNCH_SCHEMA = 'idunn.launch/v1';
 
@@ -42,6 +43,8 @@ export interface LaunchDocument {
     readonly stores: readonly StoreLocation[];
   } | null;
   readonly presenceEveryMs: number;
+  /** `null` where the program speaks for itself. */
+  readonly attended: AttendedContract | null;
   /** Names; each is a file `secrets/NAME`. */
   readonly secrets: readonly string[];
 }
@@ -73,6 +76,7 @@ function readPayload(shape: Shape): LaunchDocument {
     revision: shape.object('expected').text('revision'),
     state: shape.nullable('state', () => readState(shape.object('state'))),
     presenceEveryMs: shape.integer('presenceEveryMs', 1),
+    attended: shape.nullable('attended', () => readAttended(shape.object('attended'), shape.object('expected'))),
     secrets: shape.list('secrets', textItem),
   };
 }

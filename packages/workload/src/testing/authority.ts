@@ -91,6 +91,7 @@ export interface LaunchFields {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly presenceEveryMs?: number;
   readonly signedWith?: SigningKey;
+  readonly attended?: JsonObject;
 }
 
 export function launchPayload(fields: LaunchFields = {}): JsonObject {
@@ -115,7 +116,7 @@ export function launchPayload(fields: LaunchFields = {}): JsonObject {
         ? null
         : { socket: observerSocket, keyId: OBSERVER_KEY.keyId, publicKey: publicBase64(OBSERVER_KEY) },
     endpoint: fields.port === undefined ? null : { host: '127.0.0.1', port: fields.port },
-    expected: { schema: 'idunn.expected/v1', revision: '0'.repeat(40) },
+    expected: { schema: 'idunn.expected/v1', revision: '0'.repeat(40), capabilities: [] },
     state:
       stores === null
         ? null
@@ -127,6 +128,7 @@ export function launchPayload(fields: LaunchFields = {}): JsonObject {
           },
     presenceEveryMs: fields.presenceEveryMs ?? 60_000,
     secrets: Object.keys(fields.secrets ?? {}),
+    ...(fields.attended === undefined ? {} : { attended: fields.attended }),
   };
 }
 

@@ -1,8 +1,7 @@
 import { ftruncateSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { type Outcome, ok, refusal, refused, replaceFile, type Written } from '@idunn/kernel';
 import { type RouterState, STATE_SCHEMA } from '../model/schema.ts';
-import { replaceFile, type Written } from './replace-file.ts';
 import { type Replayed, replay } from './replay.ts';
 
 export const journalPath = (stateFile: string): string => `${stateFile}.journal`;

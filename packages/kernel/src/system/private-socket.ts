@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { keepSocket, type Timers } from '@idunn/kernel';
+import type { Timers } from '../clock.ts';
+import { keepSocket } from './kept-socket.ts';
 
 /** Connections that may wait to be taken: every workload of a machine comes back at once after a restart. */
 const BACKLOG = 4_096;

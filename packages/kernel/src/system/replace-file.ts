@@ -8,14 +8,21 @@ export type Written =
   /** The old bytes are in place, untouched. */
   | { readonly kind: 'failed'; readonly because: string };
 
-/** Replaces a file so that a reader, or a crash at any instant, finds the old bytes or the new ones whole (F9, F28). */
-export async function replaceFile(path: string, text: string): Promise<Written> {
+/**
+ * Replaces a file so that a reader, or a crash at any instant, finds the old bytes or the new ones whole (F9, F28).
+ * What is worth nothing after a reboot need only survive the death of its `process`, and waits for no disk.
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  survives: 'power-loss' | 'process' = 'power-loss',
+): Promise<Written> {
   const next = `${path}.next`;
   try {
     const file = await open(next, 'w', 0o600);
     try {
       await file.writeFile(text);
-      await file.sync();
+      if (survives === 'power-loss') await file.sync();
     } finally {
       await file.close();
     }
@@ -23,6 +30,7 @@ export async function replaceFile(path: string, text: string): Promise<Written> 
   } catch (error) {
     return { kind: 'failed', because: String(error) };
   }
+  if (survives === 'process') return { kind: 'durable' };
   try {
     const directory = await open(dirname(path), 'r');
     try {

@@ -1,0 +1,1 @@
+export { attendantBuild, attendantProgram } from './installation.ts';

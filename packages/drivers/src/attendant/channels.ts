@@ -1,0 +1,31 @@
+import type { ChannelPort } from '@idunn/authority';
+import type { AttendantDriver } from './driver.ts';
+
+/** Whether the activation's launch document says that its program is attended. */
+export type IsAttended = (activation: string) => Promise<boolean>;
+
+/**
+ * One channel port over two: what a launch document says is attended goes by the attendant, everything else speaks for
+ * itself. The document is durable, so that a restarted daemon takes the same way.
+ */
+export function channelsOf(embedded: ChannelPort, attendant: AttendantDriver, isAttended: IsAttended): ChannelPort {
+  const byDocument = async (activation: string): Promise<ChannelPort> =>
+    attendant.holds(activation) || (await isAttended(activation)) ? attendant : embedded;
+  return {
+    open: async (handle) => (await byDocument(handle.activation)).open(handle),
+    // Only what was opened can have been heard.
+    presence: (activation) => (attendant.holds(activation) ? attendant : embedded).presence(activation),
+    echo: async (activation, nonce, withinMs) => (await byDocument(activation)).echo(activation, nonce, withinMs),
+    relinquish: async (activation, request, withinMs) =>
+      (await byDocument(activation)).relinquish(activation, request, withinMs),
+    withdraw: async (activation, requestId) => (await byDocument(activation)).withdraw(activation, requestId),
+    grant: async (activation, grant) => (await byDocument(activation)).grant(activation, grant),
+    async close(activation) {
+      await Promise.all([embedded.close(activation), attendant.close(activation)]);
+    },
+    subscribe(listener) {
+      embedded.subscribe(listener);
+      attendant.subscribe(listener);
+    },
+  };
+}

@@ -1,0 +1,266 @@
+import type { ChannelEvent, ChannelPort, Grant, RelinquishAnswer, WorkloadHandle } from '@idunn/authority';
+import {
+  absent,
+  type Clock,
+  type Evidence,
+  type Header,
+  type Outcome,
+  ok,
+  refusal,
+  refused,
+  seen,
+  type Timers,
+  unknown,
+  type VerificationKey,
+  verificationKey,
+} from '@idunn/kernel';
+import type { Activation, Presence } from '@idunn/readiness';
+import type { z } from 'zod';
+import { PresenceEar } from '../channel/presence-ear.ts';
+import { HelperKeeper, withOutdated } from '../helper/keeper.ts';
+import { type Answer, ControlLink } from '../helper/link.ts';
+import {
+  type AttendantMetrics,
+  type AttendantProtocol,
+  type Attended,
+  type Hello,
+  heardSchema,
+  helloSchema,
+  listSchema,
+  metricsSchema,
+  PROTOCOL,
+} from './protocol.ts';
+
+export interface AttendantDriverOptions {
+  readonly fleet: string;
+  readonly audience: Header['audience'];
+  /** The program by argv, without the attendant's own options. */
+  readonly program: readonly [string, ...string[]];
+  /** Digest of the installed bytes: an attendant that was started from others makes way for a new one. */
+  readonly build: string;
+  readonly controlSocket: string;
+  readonly stateFile: string;
+  readonly logFile: string;
+  readonly activationDirectory: (activation: string) => string;
+  /** The activation as this authority minted it. */
+  readonly activation: (activation: string) => Promise<Outcome<Activation>>;
+  /** The target's enrolled service signers; one of them must have signed a presence. */
+  readonly anchors: (target: string) => readonly { readonly publicKey: string }[];
+  /** Lets a launcher that waits become its program, once the attendant knows the epoch. */
+  readonly openGate: (handle: WorkloadHandle, grant: Grant) => Promise<Outcome<'open'>>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Messages that were dropped, for the daemon's own log. */
+  readonly log?: (text: string) => void;
+}
+
+export type AttendantStatus = Hello & { readonly outdated: boolean };
+
+/** The lease connection of programs that know nothing of Idunn: the attendant speaks for them. */
+export interface AttendantDriver extends ChannelPort {
+  /** True for an activation that was opened here and not closed since. */
+  holds(activation: string): boolean;
+  /** What the attendant says of itself; `absent` while nothing is attended and none was started. */
+  status(): Promise<Evidence<AttendantStatus>>;
+  /** Every attended program with its last reading. */
+  attended(): Promise<Evidence<readonly Attended[]>>;
+  metrics(): Promise<Evidence<AttendantMetrics>>;
+  /** Lets go of the attendant, which goes on speaking. */
+  letGo(): void;
+}
+
+interface Line {
+  readonly handle: WorkloadHandle;
+  readonly key: VerificationKey;
+  presence: { readonly presence: Presence; readonly atMs: number } | null;
+}
+
+const ANSWER_MS = 5_000;
+
+export const createAttendantDriver = (options: AttendantDriverOptions): AttendantDriver => new Attendants(options);
+
+class Attendants implements AttendantDriver {
+  readonly #options: AttendantDriverOptions;
+  readonly #ear: PresenceEar;
+  readonly #lines = new Map<string, Line>();
+  readonly #listeners: ((event: ChannelEvent) => void)[] = [];
+  readonly #link: ControlLink<AttendantProtocol>;
+  readonly #keeper: HelperKeeper<AttendantProtocol>;
+
+  constructor(options: AttendantDriverOptions) {
+    this.#options = options;
+    this.#ear = new PresenceEar(options);
+    const { fleet, controlSocket, stateFile, logFile, build, program, timers } = options;
+    this.#link = new ControlLink({
+      name: 'attendant',
+      controlSocket,
+      greeting: { fleet },
+      unreachable: 'attendant-unreachable',
+      timers,
+      state: (state) => (state === 'up' ? void this.#retell() : this.#keeper.lost()),
+      notice: (notice) => this.#hear(notice),
+    });
+    const words = ['--fleet', fleet, '--control', controlSocket, '--state', stateFile, '--build', build, '--notify'];
+    this.#keeper = new HelperKeeper({
+      link: this.#link,
+      launch: {
+        name: 'attendant',
+        argv: [...program, ...words],
+        files: [controlSocket, stateFile],
+        logFile,
+        failed: 'attendant-start-failed',
+      },
+      codes: { unreachable: 'attendant-unreachable', alreadyRunning: 'attendant-already-running' },
+      replace: (hello) => this.#replace(hello),
+      timers,
+    });
+  }
+
+  async open(handle: WorkloadHandle): Promise<Outcome<'open'>> {
+    const known = this.#lines.get(handle.activation);
+    if (known === undefined || !isSame(known.handle, handle)) {
+      const minted = await this.#options.activation(handle.activation);
+      if (!minted.ok) return minted;
+      this.#lines.set(handle.activation, { handle, key: verificationKey(minted.value.publicKey), presence: null });
+    }
+    const running = await this.#keeper.ensure();
+    if (!running.ok) return running;
+    if (!this.#lines.has(handle.activation)) {
+      return refused(refusal('channel-closed', `The attending of ${handle.activation} was given up.`));
+    }
+    const attended = await this.#attend(handle);
+    return attended.ok ? ok('open') : attended;
+  }
+
+  presence(activation: string): Evidence<{ readonly presence: Presence; readonly ageMs: number }> {
+    const line = this.#lines.get(activation);
+    if (line === undefined) return unknown('the program is not attended');
+    if (line.presence === null) return absent;
+    const { presence, atMs } = line.presence;
+    return seen({ presence, ageMs: this.#options.clock.monotonicMs() - atMs });
+  }
+
+  echo(): Promise<Evidence<Readonly<Record<string, string>>>> {
+    return Promise.resolve(unknown('an attended program reads no lease row'));
+  }
+
+  relinquish(): Promise<RelinquishAnswer> {
+    return Promise.resolve({ kind: 'silent', because: 'an attended program cannot be asked to stop writing' });
+  }
+
+  withdraw(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The attendant keeps the epoch before the gate opens: what the program does is spoken for under it. */
+  async grant(activation: string, grant: Grant): Promise<Outcome<'delivered'>> {
+    if (grant.activation !== activation) throw new TypeError('a grant reaches the activation that it names');
+    const line = this.#lines.get(activation);
+    if (line === undefined) return refused(refusal('channel-closed', `Activation ${activation} is not attended.`));
+    const granted = outcome(await this.#link.call('grant', { activation, epoch: grant.epoch }, ANSWER_MS));
+    if (!granted.ok) return granted;
+    const opened = await this.#options.openGate(line.handle, grant);
+    return opened.ok ? ok('delivered') : opened;
+  }
+
+  async close(activation: string): Promise<void> {
+    if (!this.#lines.delete(activation)) return;
+    // Unanswered it changes nothing: the attendant forgets by itself whoever has gone.
+    await this.#link.call('forget', { activation }, ANSWER_MS);
+  }
+
+  subscribe(listener: (event: ChannelEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  holds(activation: string): boolean {
+    return this.#lines.has(activation);
+  }
+
+  async status(): Promise<Evidence<AttendantStatus>> {
+    if (this.#lines.size === 0 && this.#link.hello === null) return absent;
+    const running = withOutdated(await this.#keeper.ensure(), this.#options.build);
+    return running.ok ? seen(running.value) : unknown(running.refusal.reason);
+  }
+
+  async attended(): Promise<Evidence<readonly Attended[]>> {
+    const all: Attended[] = [];
+    if (this.#lines.size === 0) return seen(all);
+    for (let after = ''; ; ) {
+      const page = read(listSchema, await this.#link.call('list', { after }, ANSWER_MS));
+      if (page.kind !== 'seen') return page;
+      const last = page.value.at(-1);
+      if (last === undefined) return seen(all);
+      all.push(...page.value);
+      after = last.activation;
+    }
+  }
+
+  async metrics(): Promise<Evidence<AttendantMetrics>> {
+    if (this.#link.hello === null) return absent;
+    return read(metricsSchema, await this.#link.call('metrics', {}, ANSWER_MS));
+  }
+
+  letGo(): void {
+    this.#keeper.letGo();
+    this.#link.close();
+  }
+
+  async #attend({ activation, identity }: WorkloadHandle): Promise<Outcome<unknown>> {
+    const { pid, startTime } = identity;
+    const directory = this.#options.activationDirectory(activation);
+    return outcome(await this.#link.call('attend', { activation, directory, pid, startTime }, ANSWER_MS));
+  }
+
+  /** A new attendant is told again what it may not have been told before. */
+  async #retell(): Promise<void> {
+    for (const { handle } of this.#lines.values()) {
+      const attended = await this.#attend(handle);
+      if (!attended.ok) this.#options.log?.(`${handle.activation} is not attended: ${attended.refusal.reason}`);
+    }
+  }
+
+  async #replace(hello: Hello): Promise<'asked' | 'stays'> {
+    const same = helloSchema.safeParse(hello).data;
+    if (same?.build === this.#options.build && same.protocol === PROTOCOL) return 'stays';
+    const asked = await this.#link.call('stop', {}, ANSWER_MS);
+    return asked.kind === 'refused' ? 'stays' : 'asked';
+  }
+
+  #hear(notice: object): void {
+    const heard = heardSchema.safeParse(notice);
+    if (!heard.success) return this.#options.log?.('dropped a notice of the attendant: another form');
+    const { activation, envelope, ageMs } = heard.data.presence;
+    const line = this.#lines.get(activation);
+    if (line === undefined) return; // Another daemon's, or one that is just being closed.
+    const presence = this.#ear.hear(line.handle, line.key, envelope);
+    if (!presence.ok) return this.#options.log?.(`dropped a presence of ${activation}: ${presence.refusal.reason}`);
+    line.presence = { presence: presence.value, atMs: this.#options.clock.monotonicMs() - ageMs };
+    const { target } = line.handle;
+    for (const tell of this.#listeners) tell({ kind: 'presence', target, activation, presence: presence.value });
+  }
+}
+
+const isSame = (one: WorkloadHandle, other: WorkloadHandle): boolean =>
+  one.identity.pid === other.identity.pid && one.identity.startTime === other.identity.startTime;
+
+function outcome(answer: Answer<unknown>): Outcome<unknown> {
+  switch (answer.kind) {
+    case 'value':
+      return ok(answer.value);
+    case 'refused':
+      return refused(answer.refusal);
+    case 'unreachable':
+      return refused(refusal('attendant-unreachable', `The attendant does not answer: ${answer.because}.`));
+    case 'lost':
+      return refused(refusal('attendant-answer-lost', `The attendant was asked, but ${answer.because}.`));
+  }
+}
+
+function read<T>(schema: z.ZodType<T>, answer: Answer<unknown>): Evidence<T> {
+  if (answer.kind !== 'value') {
+    return unknown(answer.kind === 'refused' ? answer.refusal.reason : answer.because);
+  }
+  const parsed = schema.safeParse(answer.value);
+  return parsed.success ? seen(parsed.data) : unknown('the attendant answered in another form');
+}

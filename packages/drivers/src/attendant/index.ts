@@ -1,0 +1,8 @@
+export { channelsOf, type IsAttended } from './channels.ts';
+export {
+  type AttendantDriver,
+  type AttendantDriverOptions,
+  type AttendantStatus,
+  createAttendantDriver,
+} from './driver.ts';
+export type { AttendantMetrics, Attended } from './protocol.ts';
