@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decide } from '@idunn/authority';
 import { TEETH } from './broken.ts';
+import { TEETH_OF_KINDS } from './broken-kinds.ts';
 import { run } from './run.ts';
 
-for (const tooth of TEETH) {
+for (const tooth of [...TEETH, ...TEETH_OF_KINDS]) {
   test(`${tooth.breaks}: a variant that ${tooth.name} is caught by that checker, whole decisions pass`, async () => {
     const broken = await run(tooth.scenario, tooth.decide);
     assert.ok(

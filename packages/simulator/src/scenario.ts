@@ -1,4 +1,4 @@
-import { dice } from './seed.ts';
+import { type Dice, dice } from './seed.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
@@ -18,6 +18,8 @@ export interface Scenario {
     readonly revision: number;
     /** A schema that earlier builds do not accept. */
     readonly newSchema?: boolean;
+    /** Built to know nothing of Idunn where its target does, or the other way round. */
+    readonly otherKind?: boolean;
   }[];
   /** The crash point at which the engine dies first; `null` for none. */
   readonly crashAt: number | null;
@@ -61,12 +63,18 @@ export const twoDeploys = (second: Behaviour, shape: TargetShape = { stores: 1, 
   ],
 });
 
+/** How a target's programs are started: half of them as programs that know Idunn and may overlap. */
+function kindOf(roll: Dice): Pick<TargetShape, 'attended' | 'alone' | 'mixed'> {
+  if (roll.hits(0.5)) return {};
+  return { attended: roll.hits(0.6), alone: roll.hits(0.4), mixed: roll.hits(0.3) };
+}
+
 /** A scenario that a seed stands for: a few targets and deployments, with whatever can go wrong. */
 export function scenarioOf(seed: number): Scenario {
   const roll = dice(seed);
   const shapes: Record<string, TargetShape> = { ...ONE };
-  if (roll.hits(0.4)) shapes['app'] = { stores: roll.between(0, 3), routed: roll.hits(0.8) };
-  if (roll.hits(0.3)) shapes['other'] = { stores: roll.between(0, 2), routed: roll.hits(0.5) };
+  if (roll.hits(0.6)) shapes['app'] = { ...kindOf(roll), stores: roll.between(0, 3), routed: roll.hits(0.8) };
+  if (roll.hits(0.3)) shapes['other'] = { ...kindOf(roll), stores: roll.between(0, 2), routed: roll.hits(0.5) };
   const targets = Object.keys(shapes);
   const deploys = Array.from({ length: roll.between(1, 4) }, (_, index) => ({
     target: roll.pick(targets),
@@ -74,6 +82,7 @@ export function scenarioOf(seed: number): Scenario {
     behaviour: roll.hits(0.45) ? ('good' as const) : roll.pick(BEHAVIOURS),
     revision: roll.between(1, 3),
     newSchema: roll.hits(0.1),
+    otherKind: roll.hits(0.1),
   }));
   const span = (): { fromMs: number; untilMs: number } => {
     const fromMs = roll.between(0, 6_000);

@@ -23,7 +23,7 @@ import type { Scenario } from './scenario.ts';
 import { type Dice, dice } from './seed.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Clients } from './world/clients.ts';
-import { refOf } from './world/sources.ts';
+import { OTHER_KIND, refOf } from './world/sources.ts';
 import { silent, World } from './world/world.ts';
 
 /** How long a dead engine stays away, and when the world gives up on a run. */
@@ -131,6 +131,8 @@ export class Simulation {
         ended,
         results: this.#results,
         deploys: this.#scenario.deploys,
+        shapes: this.#scenario.shapes,
+        lossless: this.#scenario.lostChance === 0,
         faults: this.#faults,
       }),
       points: this.#points,
@@ -212,7 +214,7 @@ export class Simulation {
       store: this.#store.open(),
       release: fakeRelease(world, life, {
         shapeOf: (target) => this.#scenario.shapes[target] ?? { stores: 0, routed: false },
-        schemaOf: (ref) => (ref.endsWith('!') ? 'events-v2' : 'events-v1'),
+        schemaOf: (ref) => (ref.includes('!') ? 'events-v2' : 'events-v1'),
         headOf: () => refOf('good', 1),
       }),
       workload: fakeWorkload(world, life),
@@ -283,11 +285,11 @@ export class Simulation {
     again();
     const engine = this.engine;
     if (engine === null) return;
-    const { target, behaviour, revision, newSchema } = deploy;
+    const { target, behaviour, revision, newSchema, otherKind } = deploy;
     const taken = await engine.submit({
       kind: 'up',
       target,
-      ref: `${refOf(behaviour, revision)}${newSchema === true ? '!' : ''}`,
+      ref: `${refOf(behaviour, revision)}${newSchema === true ? '!' : ''}${otherKind === true ? OTHER_KIND : ''}`,
       operationId: `operation-${index}`,
       actor: 'ada',
       tenant: 'local',

@@ -1,21 +1,40 @@
+import type { Refusal } from '@idunn/kernel';
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
 import { act, attempt, type Decision, retryDelayMs, together, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { exited } from './launch.ts';
 import { passageEndsFirst, speaksLease } from './manner.ts';
 import type { PassageFrame } from './passage-frame.ts';
 import { holdRoute, letFinish } from './route-hold.ts';
+import { otherThanLaunched } from './sealed.ts';
 
 /** Hold, relinquish, prove, swap: polite first, and certain in the end. One commit is fence and grant (I1). */
-export function decideFence(f: PassageFrame): Decision {
+export function decideFence(f: PassageFrame, died: (why: Refusal) => Decision): Decision {
   const { passage, plan } = f;
   if (passage.move === null || plan.state === null) throw new Error('only a target with state is fenced');
   const { move } = passage;
   const holder = move.from.activation;
-  if (passageEndsFirst(f.e, passage)) return stopPredecessors(f, () => swap(f, move));
+  const granting = (): Decision => swap(f, move);
+  if (passageEndsFirst(f.e, passage)) return stopPredecessors(f, () => atItsGate(f, died, granting));
   if (holder === null) return swap(f, move);
   return holdRoute(f, () => relinquish(f, move, holder, () => prove(f, move, holder)));
+}
+
+/** A gated start that did not wait for its grant is granted nothing: seen once more before the row moves (I1). */
+function atItsGate(f: PassageFrame, died: (why: Refusal) => Decision, then: () => Decision): Decision {
+  const { subject, launch } = f.passage.successor;
+  if (launch.step !== 'current' || launch.observed.gate !== 'waiting') return then();
+  const effect = { kind: 'observe-process', handle: launch.handle, release: subject.release } as const;
+  const what = `${launch.id} to wait at its gate`;
+  const failed = (): Decision => wait(what, 'idunn doctor', { untilMs: f.untilMs });
+  return attempt(f.e, effect, { what, untilMs: f.untilMs, failed }, (observed) => {
+    if (observed === null) return died(exited(launch.id));
+    // Once the row has moved it is asked for what it runs, and this answer is no longer looked at.
+    const other = otherThanLaunched(f.e, subject, launch, observed);
+    return other === null ? then() : died(other);
+  });
 }
 
 /**

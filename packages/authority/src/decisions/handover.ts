@@ -14,7 +14,7 @@ import { aborting, withLastWords } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { passageStandsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
-import type { PassageFrame } from './passage-frame.ts';
+import type { Kept, PassageFrame } from './passage-frame.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 import { firstWriteDueMs, writeGapMs } from './write-gap.ts';
 
@@ -69,17 +69,12 @@ function deadlinePhase(e: DeployEvidence, granted: boolean): Phase {
   return 'write-lease-granted';
 }
 
-function keep(
-  tx: TransactionRecord,
-  e: DeployEvidence,
-  state: Handover,
-  passage: Passage,
-  more: { issued?: string; highestEpoch?: number },
-): Decision {
+function keep(tx: TransactionRecord, e: DeployEvidence, state: Handover, passage: Passage, more: Kept): Decision {
   const { subject } = passage.successor;
   return persist(
     { ...state, passage },
     {
+      ...(more.foreignMs === undefined ? {} : { foreignMs: more.foreignMs }),
       ...(more.highestEpoch === undefined ? {} : { target: { highestEpoch: more.highestEpoch } }),
       ...(more.issued === undefined
         ? {}

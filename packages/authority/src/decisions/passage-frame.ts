@@ -15,13 +15,20 @@ export interface PassageFrame {
   readonly untilMs: number | null;
   /** There is no other way to go: whatever fails is ended and launched anew, for ever (I9). */
   readonly persistent: boolean;
-  /** Makes a changed passage durable; `issued` is the id of a launch that begins with it. */
-  readonly keep: (passage: Passage, more?: { issued?: string; highestEpoch?: number }) => Decision;
+  /** Makes a changed passage durable. */
+  readonly keep: (passage: Passage, more?: Kept) => Decision;
   /** Called when it cannot go on this way. `fenced`: false while nothing has moved and the predecessor may go on. */
   readonly giveUp: (why: Refusal, fenced: boolean) => Decision;
   /** Both authorities were seen to name the successor; records must follow before the fence clears. */
   readonly arrived: (epoch: number | null) => Decision;
   readonly confirmed: (epoch: number | null, confirmation: Confirmation) => Decision;
+}
+
+/** What becomes durable with a passage: the id of a launch that begins with it, a new epoch, time that was not ours. */
+export interface Kept {
+  readonly issued?: string;
+  readonly highestEpoch?: number;
+  readonly foreignMs?: number;
 }
 
 /** Where the lease row says that the passage stands. */

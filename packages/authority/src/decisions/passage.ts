@@ -16,7 +16,6 @@ import { passageEndsFirst, passageStandsAlone, speaksLease } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
 import { keepHolding } from './route-hold.ts';
 import { readRows } from './rows.ts';
-import { otherThanLaunched } from './sealed.ts';
 
 /** Once an intent exists, the lease row says where the transaction stands, never the recorded phase (I6). */
 export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {
@@ -96,15 +95,12 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
     });
   }
   if (isPast(e, f.untilMs)) return f.giveUp(lateness(f, where), !mayStepBack(f, where));
-  if (where.at === 'moving') return decideFence(f);
+  const ended = (why: Refusal): Decision => died(f, where, why);
+  if (where.at === 'moving') return decideFence(f, ended);
   if (where.at === 'relaunched') return relaunching(f, where.row);
   const { process } = slotOf(e, launch.id);
-  if (process.kind === 'absent') return died(f, where, exited(launch.id));
-  if (where.at === 'before-move' && launch.step === 'current' && process.kind === 'seen') {
-    const other = otherThanLaunched(e, passage.successor.subject, launch, process.value);
-    if (other !== null) return died(f, where, other);
-  }
-  return where.at === 'before-move' ? decideFence(f) : decideGranted(f, where.epoch, (why) => died(f, where, why));
+  if (process.kind === 'absent') return ended(exited(launch.id));
+  return where.at === 'before-move' ? decideFence(f, ended) : decideGranted(f, where.epoch, ended);
 }
 
 /** Which refusal a passed deadline is, by how far the handover came. */
@@ -113,13 +109,17 @@ function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   if (relaunches > 0 && where.at !== 'granted') {
     return because('candidate-exited', `It ended ${relaunches} times after its grant, last ${spent.at(-1) ?? 'once'}.`);
   }
+  const { word } = slotOf(f.e, f.passage.successor.launch.id);
+  const speaks = word.kind === 'seen' && word.value.present !== null;
+  if (passageStandsAlone(f.e, f.passage) && f.passage.successor.launch.step === 'current' && !speaks) {
+    return because('candidate-never-warming', 'It was launched in the place of the other, and never spoke.');
+  }
   if (where.at !== 'granted') return because('fence-not-proven', 'The incumbent was not fenced by the deadline.');
   const { reached } = f.e.marks;
   if (reached['ready-observed'] === undefined) {
     if (f.plan.state !== null) {
       return because('candidate-never-active', `It held epoch ${where.epoch ?? 'none'} and was never active under it.`);
     }
-    const { word } = slotOf(f.e, f.passage.successor.launch.id);
     if (word.kind === 'seen' && word.value.present?.state === 'warming') {
       return because('candidate-never-active', 'It keeps no state, was let in, and never said that it is active.');
     }
@@ -189,17 +189,25 @@ function launching(f: PassageFrame, row: Standing | null): Decision {
     failed: (why) => died(f, { at: 'relaunched', row }, why),
     advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
     warm: (running) => {
-      if (row === null) return f.keep({ ...passage, successor: { subject, launch: running } });
+      const successor = { subject, launch: running };
+      const foreignMs = ownStartMs(e, running.id);
+      if (row === null) return f.keep({ ...passage, successor }, { foreignMs });
       const epoch = Math.max(row.epoch, e.target.highestEpoch) + 1;
       const move = { from: row, to: { epoch, activation: running.id } };
-      const successor = { subject, launch: running };
-      if (!speaksLease(f.plan)) return f.keep({ ...passage, successor, move }, { highestEpoch: epoch });
+      const kept = { highestEpoch: epoch, foreignMs };
+      if (!speaksLease(f.plan)) return f.keep({ ...passage, successor, move }, kept);
       return echoOf(e, subject.plan, running, passage.predecessors, f.untilMs, (heard) => {
         const echoed = heard ? [...passage.echoed, running.id].slice(-64) : passage.echoed;
-        return f.keep({ ...passage, successor, move, echoed }, { highestEpoch: epoch });
+        return f.keep({ ...passage, successor, move, echoed }, kept);
       });
     },
   });
+}
+
+/** From its start to its `warming` the program itself was starting. */
+function ownStartMs(e: DeployEvidence, id: string): number {
+  const startedMs = e.answers[`start ${id}`]?.atMs;
+  return startedMs === undefined ? 0 : Math.max(0, e.now.monotonicMs - startedMs);
 }
 
 export const planFor = (e: DeployEvidence, passage: Passage): Plan => planOf(e, passage.successor.subject.plan);

@@ -27,8 +27,9 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
     const graceMs = plan.deadlines.stopMs;
     return clearAway(e, candidate, () => supersede(e, state, passage, where, stuck, graceMs));
   }
-  if (!state.gone && (passageEndsFirst(e, passage) || standsAlone(planOf(e, state.candidate.subject.plan)))) {
-    // Whatever step its launch had come to, it ends before the incumbent is launched or granted anything (I1).
+  const alone = standsAlone(planOf(e, state.candidate.subject.plan));
+  if (!state.gone && passage.predecessors.length === 0 && (alone || passageEndsFirst(e, passage))) {
+    // No process of it was recorded; whatever came of its launch ends before the incumbent is launched or granted (I1).
     const { launch } = state.candidate;
     return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: true }, () =>
       persist({ ...state, gone: true }),

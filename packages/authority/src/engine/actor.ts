@@ -13,7 +13,7 @@ import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
 import { Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
-import { changesTheWorld, moveInReadings, planAtHand, wantsMore } from './readings.ts';
+import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { isoAt, noteOf, phaseEvents } from './show.ts';
 import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
 
@@ -99,8 +99,7 @@ export class TargetActor {
   /** Death is to arrive as an event for every process that a transaction launched before this engine began. */
   watchLaunches(): void {
     for (const { tx } of this.lanes.values()) {
-      const { state } = tx;
-      const launch = 'passage' in state ? state.passage?.successor.launch : 'launch' in state ? state.launch : null;
+      const launch = launchIn(tx);
       if (launch?.step === 'observed' || launch?.step === 'current') this.#core.ports.workload.watch(launch.handle);
     }
   }

@@ -2,6 +2,7 @@ import type { Plan } from '@idunn/release';
 import type { Answered, AnswerTo, Effect } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
 import type { SwapAnswer } from '../ports/lease-port.ts';
+import type { Launch } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { Lane } from './lane.ts';
 import { readingsOf } from './witness.ts';
@@ -11,13 +12,23 @@ import { readingsOf } from './witness.ts';
  * intent rests on; the handover goes on with them.
  */
 export function wantsMore(before: TransactionRecord, next: TransactionRecord): boolean {
-  if (before.state.phase === next.state.phase) return false;
+  if (before.state.phase === next.state.phase) return mayRunNow(before, next);
   // Something went wrong.
   if (next.state.phase === 'aborting' || next.state.phase === 'returning') return true;
   // Where the incumbent is stopped first, the intent rests on what is read here.
   if (next.state.phase === 'activation-issued') return true;
   const { reads } = readingsOf(before, null);
   return readingsOf(next, null).reads.some((reading) => !reads.includes(reading));
+}
+
+/** Nothing ran under an id that was only issued, and it was not looked for. */
+const mayRunNow = (before: TransactionRecord, next: TransactionRecord): boolean =>
+  launchIn(before)?.step === 'issued' && launchIn(next)?.step === 'minted';
+
+/** The launch at hand, of a candidate or of an incumbent that returns. */
+export function launchIn({ state }: TransactionRecord): Launch | null {
+  if ('passage' in state) return state.passage?.successor.launch ?? null;
+  return 'launch' in state ? state.launch : null;
 }
 
 /** The plan of the state, or in `planned` the one that was just compiled. */

@@ -1,6 +1,9 @@
 import { StoreFault } from '@idunn/kernel';
 import { LostAnswer } from '../ports/life.ts';
+import { apart } from './apart.ts';
+import { cut } from './cut.ts';
 import { endings } from './endings.ts';
+import { gated } from './gated.ts';
 import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
 import { nothingLost } from './nothing-lost.ts';
@@ -16,6 +19,9 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...twoAuthorities(judged.world),
   ...observedNotConfigured(judged.world),
   ...noReplay(judged.world),
+  ...gated(judged.world),
+  ...apart(judged),
+  ...cut(judged),
   ...nothingLost(judged),
   ...endings(judged),
   ...ownFaults(judged),

@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts';
 import type { Clients } from '../world/clients.ts';
 import type { World } from '../world/world.ts';
 
-export type Checked = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I12' | 'ends' | 'leftover' | 'fault';
+export type Checked = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I7' | 'I12' | 'apart' | 'ends' | 'leftover' | 'fault';
 
 export interface Violation {
   readonly of: Checked;
@@ -17,5 +17,8 @@ export interface Judged {
   readonly ended: boolean;
   readonly results: readonly (TransactionResult | null)[];
   readonly deploys: Scenario['deploys'];
+  readonly shapes: Scenario['shapes'];
+  /** No answer of a port was lost. */
+  readonly lossless: boolean;
   readonly faults: readonly unknown[];
 }

@@ -13,7 +13,10 @@ export function oneWriter(world: World): readonly Violation[] {
     if (entry.kind === 'row') rows.set(entry.store, { epoch: entry.epoch, activation: entry.activation });
     if (entry.kind !== 'write') continue;
     const target = world.processes.get(entry.activation)?.activation.target ?? '';
-    const standing = [...rows].filter(([store]) => store.startsWith(`${target}/`));
+    const inFile = world.processes.get(entry.activation)?.gate !== 'none';
+    const standing = [...rows].filter(
+      ([store]) => store.startsWith(`${target}/`) && store.endsWith('/lease') === inFile,
+    );
     const stray = standing.find(([, row]) => row.activation !== entry.activation || row.epoch !== entry.epoch);
     if (stray !== undefined || standing.length === 0) {
       const named = stray?.[1].activation ?? 'nobody';

@@ -9,6 +9,10 @@ export function sealed(world: World): readonly Violation[] {
       .filter((entry) => entry.executable !== entry.sealed)
       .map(({ activation }) => activation),
   );
+  const ran = world.ledger.of('ran');
+  for (const one of ran) if (!one.granted && !isTooSoon(world, one)) strangers.add(one.activation);
+  const others = ran.filter((one) => one.granted && one.executable !== one.sealed);
+  const unroutable = new Set([...strangers, ...others.map(({ activation }) => activation)]);
   return world.ledger.entries.flatMap((entry): Violation[] => {
     if (entry.kind === 'granted' && strangers.has(entry.activation)) {
       return [
@@ -16,9 +20,16 @@ export function sealed(world: World): readonly Violation[] {
       ];
     }
     const routed =
-      entry.kind === 'routed' ? entry.activations.find((activation) => strangers.has(activation)) : undefined;
+      entry.kind === 'routed' ? entry.activations.find((activation) => unroutable.has(activation)) : undefined;
     return routed === undefined
       ? []
       : [{ of: 'I2', atMs: entry.atMs, detail: `${routed} runs another binary and was routed` }];
   });
 }
+
+/** Between a look at the gate and the grant: nobody can see it pass by itself then. */
+const UNSEEN_MS = 5;
+const isTooSoon = (world: World, ran: { readonly activation: string; readonly atMs: number }): boolean =>
+  world.ledger
+    .of('granted')
+    .some(({ activation, atMs }) => activation === ran.activation && atMs - ran.atMs <= UNSEEN_MS);

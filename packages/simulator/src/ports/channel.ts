@@ -30,6 +30,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         const process = connected(activation);
         if (process === null) return unknown('no connection');
         const rows = world.stateOf(process.activation.target).rows;
+        if (process.gate !== 'none') return unknown('its program keeps no row');
         const own = process.behaviour === 'own-database';
         return seen(
           Object.fromEntries([...rows].map(([store, row]) => [store, own ? 'another' : (row.nonce ?? nonce)])),

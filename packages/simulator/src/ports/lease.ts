@@ -4,14 +4,20 @@ import type { StateContract } from '@idunn/release';
 import type { StateRoot, World } from '../world/world.ts';
 import type { Life } from './life.ts';
 
+/** The one row of a lease that is kept in a file. */
+const FILE = 'lease';
+
 const targetOf = (state: StateContract): string => state.root.slice('/state/'.length);
 
 /** The rows of simulated stores. With several, a crash may come between any two of them. */
 export function fakeLease(world: World, life: Life): LeasePort {
   const rootOf = (state: StateContract): StateRoot => world.stateOf(targetOf(state));
-  const rowsOf = (state: StateContract): LeaseRows => Object.fromEntries(rootOf(state).rows);
+  const placeOf = (state: StateContract): Map<string, LeaseRow> => rootOf(state)[state.lease];
+  const storesOf = (state: StateContract): readonly string[] =>
+    state.lease === 'file' ? [FILE] : state.stores.map(({ id }) => id);
+  const rowsOf = (state: StateContract): LeaseRows => Object.fromEntries(placeOf(state));
   const set = (state: StateContract, store: string, row: LeaseRow): void => {
-    rootOf(state).rows.set(store, row);
+    placeOf(state).set(store, row);
     world.ledger.note({
       kind: 'row',
       store: `${targetOf(state)}/${store}`,
@@ -23,26 +29,25 @@ export function fakeLease(world: World, life: Life): LeasePort {
   return {
     prepare: (state) =>
       life.effect('prepare-lease', (): Outcome<LeaseRows> => {
-        for (const { id } of state.stores) {
-          if (rootOf(state).rows.has(id)) continue;
+        for (const id of storesOf(state)) {
+          if (placeOf(state).has(id)) continue;
           const { stateId, schema } = state;
           const row = { stateId, epoch: 0, activation: null, release: null, stateSchema: schema, nonce: null };
-          rootOf(state).rows.set(id, row);
+          placeOf(state).set(id, row);
         }
         return ok(rowsOf(state));
       }),
-    read: (state) =>
-      life.read((): Evidence<LeaseRows> => (rootOf(state).rows.size === 0 ? absent : seen(rowsOf(state)))),
+    read: (state) => life.read((): Evidence<LeaseRows> => (placeOf(state).size === 0 ? absent : seen(rowsOf(state)))),
     writeNonce: (state, nonce) =>
       life.effect('write-nonce', () => {
-        for (const [store, row] of rootOf(state).rows) rootOf(state).rows.set(store, { ...row, nonce });
+        for (const [store, row] of placeOf(state)) placeOf(state).set(store, { ...row, nonce });
         return ok('written' as const);
       }),
     swap: async (state, { from, to }): Promise<SwapAnswer> => {
       const holder = from.activation === null ? undefined : world.processes.get(from.activation);
-      const stores = state.stores.map(({ id }) => id);
+      const stores = storesOf(state);
       const rowAt = (store: string): LeaseRow => {
-        const row = rootOf(state).rows.get(store);
+        const row = placeOf(state).get(store);
         if (row === undefined) throw new Error(`the store ${store} has no row`);
         return row;
       };

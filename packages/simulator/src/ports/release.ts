@@ -1,6 +1,6 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { Planned, ReleasePort, SealedRelease } from '@idunn/release';
-import { behaviourOf, digestOf, planFor, sealedFor, type TargetShape } from '../world/sources.ts';
+import { behaviourOf, digestOf, planFor, sealedFor, shapeAt, type TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Life } from './life.ts';
 
@@ -16,7 +16,7 @@ export function fakeRelease(world: World, life: Life, sources: Sources): Release
   return {
     plan: ({ target, ref = sources.headOf(target) }) =>
       life.effect('plan', (): Outcome<Planned> => {
-        const plan = planFor(target, ref, sources.shapeOf(target), sources.schemaOf(ref));
+        const plan = planFor(target, ref, shapeAt(sources.shapeOf(target), ref), sources.schemaOf(ref));
         world.plans.set(plan.source.commit, plan);
         world.refs.set(plan.source.commit, ref);
         return ok({ plan, fetchMs: 0 });

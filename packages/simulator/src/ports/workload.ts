@@ -1,9 +1,10 @@
-import type { StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
+import type { MintRequest, StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
+import { UNSTARTABLE } from '../world/behaviour.ts';
 import { live } from '../world/life.ts';
 import { Process } from '../world/process.ts';
-import { behaviourOf, digestOf } from '../world/sources.ts';
+import { behaviourOf, digestOf, sealedFor } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Life } from './life.ts';
 
@@ -15,7 +16,6 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
       life.effect('mint', (): Outcome<Activation> => {
         const known = world.activations.get(request.activation);
         if (known !== undefined) return ok(known);
-        world.nextPort += 1;
         const made: Activation = {
           schema: 'idunn.activation/v1',
           activation: request.activation,
@@ -23,7 +23,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           target: request.expected.target,
           publicKey: Buffer.from(digestOf(request.activation).slice(7, 39)).toString('base64'),
           keyId: `ed25519:${digestOf(request.activation).slice(7, 39)}`,
-          endpoint: request.launch.endpoint === null ? null : { host: '127.0.0.1', port: world.nextPort },
+          endpoint: endpointOf(world, request),
         };
         world.activations.set(request.activation, made);
         return ok(made);
@@ -45,6 +45,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           behaviour: behaviourOf(world.refs.get(commit) ?? ''),
           sealed: digestOf(`executable ${commit}`),
           stateSchema: request.state?.schema ?? null,
+          gated: request.start === 'gated',
         });
         process.relaunched = [...world.processes.values()].some(
           (one) => one.activation.incarnation === request.activation.incarnation,
@@ -53,7 +54,15 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         live(world, process);
         return ok(process.handle);
       }),
-    rehearse: () => life.effect('rehearse', (): Outcome<'passed'> => ok('passed')),
+    rehearse: async ({ release }) => {
+      await world.time.sleep(world.dice.between(5, 40));
+      return life.effect('rehearse', (): Outcome<'passed'> => {
+        const plan = [...world.plans.values()].find((one) => sealedFor(one).release === release);
+        const passed = !UNSTARTABLE.includes(behaviourOf(world.refs.get(plan?.source.commit ?? '') ?? ''));
+        world.ledger.note({ kind: 'rehearsed', release, passed });
+        return passed ? ok('passed') : refused(refusal('step-failed', 'The program on the copy did not start.'));
+      });
+    },
     find: (_target, activation) =>
       life.read((): Evidence<WorkloadHandle> => {
         const process = world.processes.get(activation);
@@ -92,6 +101,14 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         });
     },
   };
+}
+
+function endpointOf(world: World, { launch }: MintRequest): Activation['endpoint'] {
+  if (launch.endpoint === null) return null;
+  const { host, fromPort, toPort } = launch.endpoint;
+  if (fromPort === toPort) return { host, port: fromPort };
+  world.nextPort += 1;
+  return { host, port: world.nextPort };
 }
 
 /** The commit behind an activation, by the incarnation that was published for it. */

@@ -16,6 +16,12 @@ export const BEHAVIOURS = [
   'build-fails',
   'holds-database',
   'lies-when-relaunched',
+  // Of programs behind a gate; any other program with such a behaviour is a good one.
+  'fails-its-rehearsal',
+  'exits-at-its-gate',
+  'passes-its-gate',
+  'stays-at-its-gate',
+  'degrades-when-active',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
@@ -26,4 +32,12 @@ export const ADMISSIBLE: readonly Behaviour[] = [
   'exits-once-after-grant',
   'own-database',
   'holds-database',
+  'fails-its-rehearsal',
+  'exits-at-its-gate',
+  'passes-its-gate',
+  'stays-at-its-gate',
+  'degrades-when-active',
 ];
+
+/** Builds of which a rehearsal on a copy sees that they cannot start. */
+export const UNSTARTABLE: readonly Behaviour[] = ['exits-at-start', 'never-warms', 'fails-its-rehearsal'];

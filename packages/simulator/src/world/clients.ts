@@ -1,9 +1,12 @@
 import { write } from './life.ts';
+import type { Process } from './process.ts';
 import type { Route, World } from './world.ts';
 
 /** How often a client posts, and how long it waits before it tries the same request again. */
 const EVERY_MS = 7;
 const AGAIN_MS = 11;
+/** How long a program that compares no row takes to answer what it has written. */
+const ANSWER_MS = 15;
 /** Requests that the clients have under way at once. */
 const UNANSWERED_LIMIT = 12;
 
@@ -79,11 +82,29 @@ export class Clients {
     }
     process.open += 1;
     world.time.after(1, () => {
+      const written = write(world, process, request);
+      // A program that compares no row answers a moment after it wrote; one that is ended in between never does.
+      if (written && process.gate === 'passed') return this.#answerLater(process, request);
       process.open -= 1;
-      if (!write(world, process, request)) return this.#later(request);
-      world.ledger.note({ kind: 'acked', request, activation: process.id });
-      this.unanswered.delete(request);
+      if (!written) return this.#later(request);
+      this.#answered(process, request);
     });
+  }
+
+  #answerLater(process: Process, request: number): void {
+    process.unanswered += 1;
+    this.#world.time.after(ANSWER_MS, () => {
+      process.open -= 1;
+      process.unanswered -= 1;
+      if (process.alive) this.#answered(process, request);
+      // It may have been written, and nobody can know: it is not posted again, and nothing is owed.
+      else this.unanswered.delete(request);
+    });
+  }
+
+  #answered(process: Process, request: number): void {
+    this.#world.ledger.note({ kind: 'acked', request, activation: process.id });
+    this.unanswered.delete(request);
   }
 
   #later(request: number): void {

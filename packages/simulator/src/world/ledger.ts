@@ -12,7 +12,26 @@ export type Deed =
       readonly activation: string;
       readonly epoch: number | null;
     }
-  | { readonly kind: 'started'; readonly activation: string; readonly executable: string; readonly sealed: string }
+  | {
+      readonly kind: 'started';
+      readonly activation: string;
+      readonly executable: string;
+      readonly sealed: string;
+      /** What runs of the same target at that moment. */
+      readonly beside: readonly string[];
+    }
+  /** A gate was passed: `granted` by a grant, otherwise by itself. */
+  | {
+      readonly kind: 'ran';
+      readonly activation: string;
+      readonly granted: boolean;
+      readonly executable: string;
+      readonly sealed: string;
+      readonly beside: readonly string[];
+    }
+  | { readonly kind: 'rehearsed'; readonly release: string; readonly passed: boolean }
+  /** It was asked to end while a request that it had written was not answered yet. */
+  | { readonly kind: 'cut'; readonly activation: string; readonly requests: number }
   | { readonly kind: 'ended'; readonly activation: string; readonly asked: boolean }
   /** What Idunn told its user, with what the world said at that moment. */
   | {

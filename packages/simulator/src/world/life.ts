@@ -4,12 +4,12 @@ import type { World } from './world.ts';
 
 /** Lets a started program live: it warms, or does what its behaviour makes it do. */
 export function live(world: World, process: Process): void {
-  world.ledger.note({
-    kind: 'started',
-    activation: process.id,
-    executable: process.observed.executable,
-    sealed: sealedOf(world, process),
-  });
+  world.ledger.note({ kind: 'started', ...what(world, process) });
+  if (process.gate === 'waiting') return waitAtGate(world, process);
+  // Two that cannot overlap meet at the one port: the second finds it taken.
+  if (process.activation.endpoint?.port === ONLY_PORT && besides(world, process).length > 0) {
+    return void world.time.after(1, () => world.end(process, false));
+  }
   const startMs = world.dice.between(1, 30);
   world.time.after(startMs, () => {
     if (!process.alive) return;
@@ -19,6 +19,58 @@ export function live(world: World, process: Process): void {
     say(world, process, 'warming');
     if (!process.stateful) world.time.after(world.dice.between(1, 20), () => activate(world, process));
   });
+}
+
+/** The one port of a target that cannot overlap. */
+export const ONLY_PORT = 19_000;
+
+const what = (world: World, process: Process) => ({
+  activation: process.id,
+  executable: process.observed.executable,
+  sealed: process.gate === 'waiting' ? process.observed.executable : sealedOf(world, process),
+  beside: besides(world, process),
+});
+
+const besides = (world: World, process: Process): readonly string[] =>
+  [...world.processes.values()]
+    .filter((other) => other !== process && other.running && other.activation.target === process.activation.target)
+    .map(({ id }) => id);
+
+/** The launcher takes its place, and the attendant says so. */
+function waitAtGate(world: World, process: Process): void {
+  const { behaviour } = process;
+  world.time.after(world.dice.between(1, 10), () => {
+    if (!process.alive) return;
+    process.listening = true;
+    say(world, process, 'warming');
+    const later = (deed: () => void): void => void world.time.after(world.dice.between(1, 30), deed);
+    if (behaviour === 'exits-at-its-gate') later(() => world.end(process, false));
+    if (behaviour === 'passes-its-gate') later(() => passGate(world, process, process.granted !== null));
+  });
+}
+
+/** The launcher becomes the program, which writes as soon as it runs and compares no row. */
+function passGate(world: World, process: Process, granted: boolean): void {
+  if (!process.alive || process.gate !== 'waiting') return;
+  process.gate = 'passed';
+  world.ledger.note({ kind: 'ran', granted, ...what(world, process) });
+  if (!granted) return;
+  world.time.after(world.dice.between(1, 30), () => {
+    if (!process.alive) return;
+    if (exitsNow(world, process)) return world.end(process, false);
+    process.writing = true;
+    work(world, process);
+    activate(world, process);
+    if (process.behaviour !== 'degrades-when-active') return;
+    world.time.after(1, () => say(world, process, 'degraded'));
+    world.time.after(120, () => say(world, process, 'active'));
+  });
+}
+
+function exitsNow(world: World, process: Process): boolean {
+  const { behaviour } = process;
+  if (behaviour === 'exits-at-start' || behaviour === 'exits-after-grant') return true;
+  return behaviour === 'exits-once-after-grant' && firstOfItsKind(world, process);
 }
 
 const sealedOf = (world: World, process: Process): string =>
@@ -49,6 +101,14 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
   process.granted = epoch;
   process.relinquished = null;
   world.ledger.note({ kind: 'granted', activation: process.id, epoch });
+  if (process.gate === 'passed') {
+    if (process.writing) activate(world, process);
+    return;
+  }
+  if (process.gate === 'waiting') {
+    if (process.behaviour === 'stays-at-its-gate') return;
+    return void world.time.after(world.dice.between(1, 10), () => passGate(world, process, true));
+  }
   world.time.after(world.dice.between(1, 10), () => {
     if (!process.alive || process.granted !== epoch) return;
     const { behaviour } = process;
@@ -79,7 +139,7 @@ const firstOfItsKind = (world: World, process: Process): boolean =>
 export function reconsider(world: World, process: Process): void {
   if (!process.alive || process.relinquished === null) return;
   process.relinquished = null;
-  const named = world.named(process.activation.target);
+  const named = world.namedIn(process.activation.target, 'rows');
   process.writing = named !== null && named.activation === process.id && named.epoch === process.granted;
 }
 
@@ -89,8 +149,8 @@ export function reconsider(world: World, process: Process): void {
  */
 export function write(world: World, process: Process, request: number): boolean {
   if (!process.alive || !process.writing || process.granted === null || process.relinquished !== null) return false;
-  if (process.behaviour !== 'own-database') {
-    const named = world.named(process.activation.target);
+  if (process.behaviour !== 'own-database' && process.gate === 'none') {
+    const named = world.namedIn(process.activation.target, 'rows');
     if (named?.activation !== process.id || named.epoch !== process.granted) {
       process.writing = false;
       return false;
@@ -98,6 +158,9 @@ export function write(world: World, process: Process, request: number): boolean 
   }
   if (process.lastWriteAtMs === null) world.listeners.firstWrite(process, process.granted);
   process.lastWriteAtMs = world.time.nowMs;
-  world.ledger.note({ kind: 'write', request, activation: process.id, epoch: process.granted });
+  // It knows of no epoch: it writes under the one that names it, whichever that is.
+  const named = process.gate === 'passed' ? world.namedIn(process.activation.target, 'file') : null;
+  const epoch = named?.activation === process.id ? named.epoch : process.granted;
+  world.ledger.note({ kind: 'write', request, activation: process.id, epoch });
   return true;
 }

@@ -38,8 +38,10 @@ function disagreements(world: World, projection: Projection): readonly Disagreem
   if (presence.incarnation !== projection.activation?.incarnation) {
     found.push({ code: 'incarnation-mismatch', detail: `It presents ${presence.incarnation}.` });
   }
-  if (projection.observed !== null && projection.observed.executable !== projection.expected.runtime.executable) {
-    found.push({ code: 'executable-mismatch', detail: `Seen to run: ${projection.observed.executable}.` });
+  const { observed } = projection;
+  const runs = observed === null || observed.gate === 'waiting' ? null : observed;
+  if (runs !== null && runs.executable !== projection.expected.runtime.executable) {
+    found.push({ code: 'executable-mismatch', detail: `Seen to run: ${runs.executable}.` });
   }
   return found;
 }
@@ -52,7 +54,7 @@ export function noteReady(world: World, key: IncarnationKey): void {
   if (projection === undefined || process === undefined || presence === null || presence === undefined) return;
   if (!world.observerUp || !process.alive || presence.state !== 'active') return;
   if (process.stateful && presence.epoch === null) return;
-  if (disagreements(world, projection).length > 0) return;
+  if (disagreements(world, projection).length > 0 || projection.observed?.gate === 'waiting') return;
   const { activation, epoch, header } = presence;
   if (projection.ready?.activation === activation && projection.ready.epoch === epoch) return;
   projection.ready = {

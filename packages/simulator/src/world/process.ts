@@ -7,7 +7,9 @@ import { digestOf } from './sources.ts';
 export class Process {
   readonly activation: Activation;
   readonly handle: WorkloadHandle;
-  readonly observed: ObservedRuntime;
+  readonly #runs: ObservedRuntime;
+  /** Where its launcher stands; `none` for a program that is started as itself. */
+  gate: 'none' | 'waiting' | 'passed';
   readonly behaviour: Behaviour;
   readonly stateful: boolean;
   readonly stateSchema: string | null;
@@ -21,6 +23,8 @@ export class Process {
   lastWriteAtMs: number | null = null;
   relinquished: { readonly requestId: string; readonly epoch: number } | null = null;
   open = 0;
+  /** Requests that it has written and not answered yet. */
+  unanswered = 0;
 
   constructor(made: {
     activation: Activation;
@@ -29,8 +33,10 @@ export class Process {
     behaviour: Behaviour;
     sealed: `sha256:${string}`;
     stateSchema: string | null;
+    gated: boolean;
   }) {
     const { activation, pid, bootId, behaviour, sealed, stateSchema } = made;
+    this.gate = made.gated ? 'waiting' : 'none';
     this.activation = activation;
     this.behaviour = behaviour;
     this.stateful = stateSchema !== null;
@@ -50,12 +56,23 @@ export class Process {
       activation: activation.activation,
       identity,
     };
-    this.observed = {
+    this.#runs = {
       identity,
       executable: behaviour === 'other-binary' ? digestOf('another binary') : sealed,
       argv: digestOf('argv'),
       entry: null,
     };
+  }
+
+  /** What the driver sees in this process: the launcher, until it has become the program. */
+  get observed(): ObservedRuntime {
+    const launcher = { executable: digestOf('launcher'), argv: digestOf('launcher argv'), gate: 'waiting' } as const;
+    return this.gate === 'waiting' ? { ...this.#runs, ...launcher } : this.#runs;
+  }
+
+  /** The program itself runs in it. */
+  get running(): boolean {
+    return this.alive && this.gate !== 'waiting';
   }
 
   /** Its launches after the first lie. */

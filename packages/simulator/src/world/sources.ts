@@ -5,7 +5,18 @@ import type { Behaviour } from './behaviour.ts';
 export interface TargetShape {
   readonly stores: number;
   readonly routed: boolean;
+  /** It knows nothing of Idunn: gated with state, overlapping without. */
+  readonly attended?: boolean;
+  /** Incumbent and candidate cannot stand side by side. */
+  readonly alone?: boolean;
+  /** A directory beside the rows: only the end of every process fences. */
+  readonly mixed?: boolean;
 }
+
+/** A ref that ends so is built to know nothing of Idunn, or to know it again: the other kind than the target's. */
+export const OTHER_KIND = '~';
+export const shapeAt = (shape: TargetShape, ref: string): TargetShape =>
+  ref.endsWith(OTHER_KIND) ? { ...shape, attended: shape.attended !== true } : shape;
 
 /** What the simulated repositories and bindings hold: one ref for each way to behave. */
 export const refOf = (behaviour: Behaviour, revision: number): string => `${behaviour}/${revision}`;
@@ -18,7 +29,7 @@ export const digestOf = (text: string): Digest => digestBytes(text);
 export const commitOf = (target: string, ref: string): string => hex(`${target} ${ref}`, 40);
 
 export function planFor(target: string, ref: string, shape: TargetShape, schema: string): Plan {
-  const ports = { fromPort: 20_000, toPort: 29_999 };
+  const ports = shape.alone === true ? { fromPort: 19_000, toPort: 19_000 } : { fromPort: 20_000, toPort: 29_999 };
   return {
     schema: 'idunn.plan/v1',
     fleet: 'simulated',
@@ -53,9 +64,9 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
       limits: { memoryBytes: null, processes: null, openFiles: null, logBytes: 1_000_000, logFiles: 2 },
       singleProcess: true,
     },
-    health: { kind: 'idunn', path: shape.routed ? '/version' : null, freshnessMs: 600_000 },
+    health: healthOf(shape),
     continuity: { failedAfterMs: null },
-    rehearsal: null,
+    rehearsal: shape.attended === true && shape.stores > 0 ? { timeoutMs: 1_000, copyLimitBytes: 1_000_000 } : null,
     state:
       shape.stores === 0
         ? null
@@ -69,8 +80,8 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
               kind: 'sqlite' as const,
               path: `${index}.db`,
             })),
-            lease: 'rows',
-            fence: 'epoch-raised',
+            lease: shape.attended === true ? 'file' : 'rows',
+            fence: shape.attended === true || shape.mixed === true ? 'tree-empty' : 'epoch-raised',
           },
     route: shape.routed
       ? {
@@ -88,7 +99,10 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
         }
       : null,
     capabilities: [],
-    rollout: { strategy: 'candidate-then-promote' },
+    rollout:
+      shape.alone === true
+        ? { strategy: 'stop-then-start', reason: 'it owns a device' }
+        : { strategy: 'candidate-then-promote' },
     deadlines: {
       materializeMs: 4_000,
       sealMs: 4_000,
@@ -104,6 +118,14 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
     retainReleases: 3,
     signer: { keyId: `ed25519:${hex(target, 32)}`, publicKey: Buffer.from(hex(target, 32)).toString('base64') },
   };
+}
+
+function healthOf(shape: TargetShape): Plan['health'] {
+  const path = shape.routed ? '/version' : null;
+  const freshnessMs = 600_000;
+  if (shape.attended !== true) return { kind: 'idunn', path, freshnessMs };
+  const counts = { intervalMs: 50, timeoutMs: 50, successes: 1, failures: 3 };
+  return { kind: 'attended', path, freshnessMs, probe: { kind: 'tcp' }, ...counts };
 }
 
 export function sealedFor(plan: Plan): SealedRelease {

@@ -8,7 +8,10 @@ import type { Process } from './process.ts';
 
 /** The state of one target where its writes go. */
 export interface StateRoot {
+  /** In the stores, compared by each write. */
   readonly rows: Map<string, LeaseRow>;
+  /** Beside the claim, for a program that compares nothing. */
+  readonly file: Map<string, LeaseRow>;
   claim: OwnerClaim | null;
 }
 
@@ -71,7 +74,7 @@ export class World {
   stateOf(target: string): StateRoot {
     const known = this.states.get(target);
     if (known !== undefined) return known;
-    const made: StateRoot = { rows: new Map(), claim: null };
+    const made: StateRoot = { rows: new Map(), file: new Map(), claim: null };
     this.states.set(target, made);
     return made;
   }
@@ -85,6 +88,9 @@ export class World {
     if (!process.alive) return;
     process.alive = false;
     process.writing = false;
+    if (asked && process.unanswered > 0) {
+      this.ledger.note({ kind: 'cut', activation: process.id, requests: process.unanswered });
+    }
     this.ledger.note({ kind: 'ended', activation: process.id, asked });
     this.time.after(1, () => {
       this.listeners.died(process.activation.target, process.id);
@@ -97,13 +103,19 @@ export class World {
     for (const key of this.projections.keys()) this.listeners.correlated(key);
   }
 
-  /** Whom every row of the target names; `null` when they name nobody or not the same one. */
-  named(target: string): { activation: string; epoch: number } | null {
-    const rows = [...this.stateOf(target).rows.values()];
+  /** Whom every row of the place names; `null` when they name nobody or not the same one. */
+  namedIn(target: string, place: 'rows' | 'file'): { activation: string; epoch: number } | null {
+    const rows = [...this.stateOf(target)[place].values()];
     const first = rows[0];
     if (first === undefined || first.activation === null) return null;
     const { activation, epoch } = first;
     return rows.every((row) => row.activation === activation && row.epoch === epoch) ? { activation, epoch } : null;
+  }
+
+  /** Whom the target's lease names, in whichever place it moved last. */
+  named(target: string): { activation: string; epoch: number } | null {
+    const [rows, file] = [this.namedIn(target, 'rows'), this.namedIn(target, 'file')];
+    return (file?.epoch ?? 0) > (rows?.epoch ?? 0) ? file : rows;
   }
 }
 

@@ -1,0 +1,21 @@
+import type { World } from '../world/world.ts';
+import type { Judged, Violation } from './judged.ts';
+
+/**
+ * I12: a program that knows nothing of Idunn is let finish what it serves before it is asked to end. Nothing is owed
+ * where an answer of the proxy was lost: then it may not have held anything.
+ */
+export const cut = ({ world, lossless }: Judged): readonly Violation[] =>
+  !lossless
+    ? []
+    : world.ledger
+        .of('cut')
+        .filter(({ activation }) => wasAdmitted(world, activation))
+        .map(({ atMs, activation, requests }) => ({
+          of: 'I12',
+          atMs,
+          detail: `${activation} was ended while it served ${requests} requests`,
+        }));
+
+const wasAdmitted = (world: World, activation: string): boolean =>
+  world.ledger.of('told-admitted').some(({ row }) => row === activation);

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ALONE, GATED } from './broken-kinds.ts';
+import { run } from './run.ts';
+import { type Scenario, twoDeploys } from './scenario.ts';
+import { sweep } from './sweep.ts';
+import type { Behaviour } from './world/behaviour.ts';
+import type { TargetShape } from './world/sources.ts';
+
+const OVERLAPPING: TargetShape = { stores: 0, routed: true, attended: true };
+const MIXED: TargetShape = { stores: 2, routed: true, mixed: true };
+
+const KINDS: readonly [string, TargetShape, Behaviour, string][] = [
+  ['a gated start', GATED, 'good', 'admitted'],
+  ['a gated start whose program ends after its grant', GATED, 'exits-after-grant', 'rolled-back'],
+  ['a rehearsal that fails', GATED, 'fails-its-rehearsal', 'aborted'],
+  ['an overlapping start', OVERLAPPING, 'good', 'admitted'],
+  ['stop-then-start', ALONE, 'good', 'admitted'],
+  ['stop-then-start of a build that ends at its start', ALONE, 'exits-at-start', 'rolled-back'],
+  ['stop-then-start behind a gate', { ...GATED, alone: true }, 'good', 'admitted'],
+  ['a directory beside the rows', MIXED, 'good', 'admitted'],
+];
+
+for (const [what, shape, behaviour, outcome] of KINDS) {
+  test(`I6: ${what} goes on from a death at every write and around every effect`, async () => {
+    const swept = await sweep(twoDeploys(behaviour, shape));
+    const told = swept.failing.map(({ crashAt, report }) => ({ crashAt, violations: report.violations }));
+    assert.deepEqual(told, []);
+    assert.deepEqual([...swept.outcomes], [outcome]);
+    assert.ok(swept.runs > 90, `${swept.runs} crash points`);
+  });
+}
+
+const OUTCOMES: readonly [TargetShape, Behaviour, string, string | null][] = [
+  [GATED, 'stays-at-its-gate', 'rolled-back', 'candidate-never-active'],
+  [GATED, 'exits-at-its-gate', 'aborted', 'candidate-exited'],
+  [GATED, 'passes-its-gate', 'aborted', 'ran-before-grant'],
+  [GATED, 'other-binary', 'rolled-back', 'executable-mismatch'],
+  [GATED, 'never-active', 'rolled-back', 'candidate-never-active'],
+  [GATED, 'exits-once-after-grant', 'admitted', null],
+  [GATED, 'degrades-when-active', 'admitted', null],
+  [ALONE, 'never-warms', 'rolled-back', 'candidate-never-warming'],
+  [ALONE, 'other-binary', 'rolled-back', 'executable-mismatch'],
+];
+
+for (const [shape, behaviour, outcome, code] of OUTCOMES) {
+  const kind = shape === GATED ? 'gated' : 'stop-then-start';
+  test(`F7, F18: a ${kind} build that ${behaviour} ends ${outcome}, as ${code ?? 'any good one'}`, async () => {
+    const { results, violations, world } = await run(twoDeploys(behaviour, shape));
+    assert.deepEqual(violations, []);
+    assert.deepEqual([results[1]?.outcome, results[1]?.refusal?.code ?? null], [outcome, code]);
+    // What served before serves again, or the new one does.
+    assert.equal([...world.processes.values()].filter(({ running }) => running).length, 1);
+    if (code !== null) assert.match(JSON.stringify(results[1]?.refusal?.detail), /the last line of act-/);
+  });
+}
+
+test('I7: a build that cannot start is refused by its rehearsal; its incumbent is asked for nothing', async () => {
+  const { results, world } = await run(twoDeploys('fails-its-rehearsal', GATED));
+  assert.equal(results[1]?.outcome, 'aborted');
+  const [incumbent, ...others] = [...world.processes.values()];
+  assert.deepEqual([incumbent?.alive, others.length], [true, 0]);
+  assert.equal(world.ledger.of('rehearsed').filter(({ passed }) => !passed).length, 1);
+  assert.equal(world.projections.size, 1);
+});
+
+test('F15, F25: a predecessor that ends at once costs no grace, and the gap is the program’s own start', async () => {
+  const { results } = await run(twoDeploys('good', GATED));
+  const longest = results[1]?.requests.longestHoldMs ?? Number.POSITIVE_INFINITY;
+  assert.ok(longest < 60, `held for ${longest} ms`);
+});
+
+/** A target whose build begins, or ceases, to know Idunn: its row moves to another place, with the end of the other. */
+const changing = (shape: TargetShape, second: Behaviour): Scenario => {
+  const calm = twoDeploys(second, shape);
+  return { ...calm, deploys: calm.deploys.map((one, index) => (index === 1 ? { ...one, otherKind: true } : one)) };
+};
+
+for (const [what, shape, behaviour, outcome] of [
+  ['that ceases to know Idunn takes over from', { stores: 1, routed: true }, 'good', 'admitted'],
+  ['that begins to know Idunn gives back to', GATED, 'exits-after-grant', 'rolled-back'],
+] as const) {
+  test(`I1: a build ${what} one of the other kind, whenever Idunn dies`, async () => {
+    const swept = await sweep(changing(shape, behaviour));
+    const told = swept.failing.map(({ crashAt, report }) => ({ crashAt, violations: report.violations }));
+    assert.deepEqual(told, []);
+    assert.deepEqual([...swept.outcomes], [outcome]);
+  });
+}
