@@ -76,7 +76,9 @@ const rehearsalOf = ({ timeoutMs, copyLimitBytes }: NonNullable<PlanAnswer['rehe
   `on a copy of the state of at most ${bytes(copyLimitBytes)}, well within ${duration(timeoutMs)}`;
 
 export function programOf({ program }: PlanAnswer['launch']): string {
-  return program.kind === 'artifact'
-    ? `${program.path} of artifact ${program.artifact}`
-    : `${interpreterOf(program)} runs ${program.entry.path} of artifact ${program.entry.artifact}`;
+  return program.kind === 'artifact' ? packaged(program) : `${interpreterOf(program)} runs ${packaged(program.entry)}`;
 }
+
+/** An artifact that is one file has no paths. */
+const packaged = ({ artifact, path }: { artifact: string; path: string }): string =>
+  path === '' ? `artifact ${artifact}` : `${path} of artifact ${artifact}`;

@@ -29,7 +29,10 @@ export async function auditArtifact(directory: string, artifact: SealedArtifact)
     });
     if (wrong.size === 0) {
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      return good(check, `${files.length} files, ${bytes} bytes, each digested anew: ${digest}`);
+      return good(
+        check,
+        `${files.length === 1 ? '1 file' : `${files.length} files`}, ${bytes} bytes, digested anew: ${digest}`,
+      );
     }
     const named = [...wrong]
       .toSorted()
