@@ -33,6 +33,7 @@ const running: Omit<TargetStatus, 'health'> = {
   lease: null,
   route: null,
   static: null,
+  rollout: null,
   transaction: null,
   queued: [],
   continuity: { streak: 0, nextAttemptAt: null },

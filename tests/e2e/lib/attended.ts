@@ -14,6 +14,8 @@ export interface AttendedTarget {
   readonly interpreter?: { readonly name: string; readonly path: string };
   /** The stable port; left out for a target without a route. */
   readonly port?: number;
+  /** Lines of `[endpoint]`. */
+  readonly endpoint?: string;
   /** More of the binding. */
   readonly binding?: string;
 }
@@ -44,6 +46,8 @@ ${added.health}
   });
   const model = await readFile(join(fleet.directory, 'bindings/ghostlight.toml'), 'utf8');
   const kept = (name: string): string => new RegExp(`^${name} = .*$`, 'm').exec(model)?.[0] ?? '';
+  const listen = `listen = { host = "127.0.0.1", port = ${port} }`;
+  const places = port === undefined ? '' : `\n[endpoint]\n${added.endpoint ?? ''}\n\n[route]\n${listen}\n`;
   await writeFile(
     join(fleet.directory, `bindings/${target}.toml`),
     `schema = "idunn.binding/v1"
@@ -57,7 +61,7 @@ recipe = "deployment/${target}.toml"
 ${interpreter === undefined ? '' : `\n[interpreter.${interpreter.name}]\npath = "${interpreter.path}"\n`}
 [workload]
 single_process = true
-${port === undefined ? '' : `\n[endpoint]\n\n[route]\nlisten = { host = "127.0.0.1", port = ${port} }\n`}
+${places}
 [rollout]
 drain_ms = 1000
 ${added.binding ?? ''}`,

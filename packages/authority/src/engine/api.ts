@@ -1,5 +1,6 @@
 import type { Outcome, Refusal } from '@idunn/kernel';
 import type { Disagreement, IncarnationKey, PresenceState } from '@idunn/readiness';
+import type { RolloutContract } from '@idunn/release';
 import type { BackPhase, OutcomeName, Phase } from '../model/phase.ts';
 
 /** Who asks. Recorded with everything that the request changes. */
@@ -134,6 +135,8 @@ export interface TargetView {
     readonly members: readonly { readonly incarnation: IncarnationKey; readonly backend: string }[];
   } | null;
   readonly static: null;
+  /** How what is admitted makes room for the next, with the reason of an outage by design; `null` before. */
+  readonly rollout: RolloutContract | null;
   readonly transaction: {
     readonly id: string;
     readonly kind: string;

@@ -18,6 +18,7 @@ function neverRun(target: string): TargetView {
     lease: null,
     route: null,
     static: null,
+    rollout: null,
     transaction: null,
     queued: [],
     continuity: { streak: 0, nextAttemptAt: null },
@@ -84,6 +85,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
           }
         : null,
     static: null,
+    rollout: plan?.rollout ?? null,
     transaction:
       lane === undefined
         ? null

@@ -61,6 +61,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
       ? []
       : [`${style.note('held')}    by ${target.hold.by}, ${ago(target.hold.since, nowMs)}: ${target.hold.reason}`]),
     ...authorityLines(target, signs),
+    ...(target.rollout?.strategy === 'stop-then-start' ? [`rollout stop-then-start: ${target.rollout.reason}`] : []),
     ...continuityLines(target, nowMs, style),
     ...target.incidents.map(
       ({ code, detail, since, remedy }) =>

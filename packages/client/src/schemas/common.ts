@@ -56,3 +56,9 @@ export type RefusalAnswer = z.infer<typeof refusal>;
 export type Problem = z.infer<typeof problem>;
 export type WaitNoteAnswer = z.infer<typeof waitNote>;
 export type OutcomeNameAnswer = z.infer<typeof outcomeName>;
+
+/** How a target makes room for its next build; an outage by design says why. */
+export const rollout = z.discriminatedUnion('strategy', [
+  z.object({ strategy: z.literal('candidate-then-promote') }),
+  z.object({ strategy: z.literal('stop-then-start'), reason: z.string() }),
+]);

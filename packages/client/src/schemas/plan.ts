@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digest } from './common.ts';
+import { digest, rollout } from './common.ts';
 
 const listenAddress = z.object({ host: z.string(), port: z.int() });
 const limits = z.object({
@@ -206,10 +206,7 @@ export const plan = z.object({
     })
     .nullable(),
   capabilities: z.array(z.object({ name: z.string(), schema: z.string(), compatible: z.array(z.string()) })),
-  rollout: z.discriminatedUnion('strategy', [
-    z.object({ strategy: z.literal('candidate-then-promote') }),
-    z.object({ strategy: z.literal('stop-then-start'), reason: z.string() }),
-  ]),
+  rollout,
   deadlines,
   drainMs: z.number(),
   retainReleases: z.number(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fault, incarnationKey, instant, waitNote } from './common.ts';
+import { fault, incarnationKey, instant, rollout, waitNote } from './common.ts';
 
 export const presenceState = z.enum(['warming', 'active', 'degraded', 'failed']);
 
@@ -66,6 +66,8 @@ export const targetStatus = z.object({
     .object({ endpoint: z.string(), members: z.array(z.object({ incarnation: incarnationKey, backend: z.string() })) })
     .nullable(),
   static: z.null(),
+  /** Of what is admitted. */
+  rollout: rollout.nullable(),
   transaction: transaction.nullable(),
   queued: z.array(z.object({ transaction: z.string(), actor: z.string(), since: instant })),
   continuity: z.object({ streak: z.int(), nextAttemptAt: instant.nullable() }),

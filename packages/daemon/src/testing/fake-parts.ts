@@ -35,6 +35,7 @@ export const admittedView: TargetView = {
   lease: { epoch: 3, activation: 'act-1', state: 'held' },
   route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: INCARNATION, backend: '127.0.0.1:9000' }] },
   static: null,
+  rollout: null,
   transaction: null,
   queued: [],
   continuity: { streak: 0, nextAttemptAt: null },

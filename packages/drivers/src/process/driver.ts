@@ -150,6 +150,8 @@ class LinuxProcesses implements ProcessDriver {
     });
     if (answer.kind === 'gone') {
       clearGroups(handle.activation, this.#machine, handle.identity.controlGroup, this.#options.fleet);
+      // Where one ends before the next starts, the next may have the same port.
+      this.#mint.forget(handle.activation);
     }
     return answer;
   }

@@ -29,7 +29,6 @@ export const unsupportedInBinding: readonly Unsupported[] = [
   { at: ['route', 'firewall'], when: isTrue, feature: 'firewall allowances' },
   { at: ['trust'], feature: 'trust-anchor stores (each target has its one signer)' },
   { at: ['limits', 'cpu_millis'], feature: 'CPU limits' },
-  { at: ['rollout', 'strategy'], when: isNot('candidate-then-promote'), feature: 'stop-then-start' },
   { at: ['continuity', 'failed_after_ms'], feature: 'ending a process that hangs' },
   { at: ['rehearsal', '*'], feature: 'rehearsals' },
   { at: ['steward'], feature: 'freezes by a steward' },
