@@ -119,3 +119,26 @@ test('NO_COLOR and dumb terminals get no colour; others do', () => {
   assert.equal(painted({ NO_COLOR: '1' }), false);
   assert.equal(painted({ TERM: 'dumb' }), false);
 });
+
+test('I4: on a narrow terminal the three truths stand below each other, and none is cut off', () => {
+  const narrow = styleOf(
+    { variable: (name) => (name === 'LANG' ? 'C.UTF-8' : name === 'NO_COLOR' ? '1' : undefined) },
+    {
+      ...plainSink,
+      terminal: true,
+      columns: 60,
+    },
+  );
+  const lines = renderStatus(fleet, 'found by --fleet', NOW, narrow);
+  const at = lines.findIndex((line) => line.includes('aaaaaaaaaaaa  admitted'));
+  assert.deepEqual(
+    lines.slice(at, at + 4).map((line) => line.slice(5)),
+    [
+      'aaaaaaaaaaaa  admitted',
+      '  Expected  ✔ dddddddddddd',
+      '  Present   ✔ active #7, 5 s ago',
+      '  Ready     ✔ eeeeeeeeeeee, 5 s ago',
+    ],
+  );
+  assert.match(lines.join('\n'), /cccccccccccc  candidate[^]*Ready +\? not seen\n.*✖ endpoint-mismatch/);
+});

@@ -1,7 +1,7 @@
 import type { IncarnationStatus, Status, TargetStatus } from '@idunn/client';
 import { waitText } from './phases.ts';
 import { healthMark, type Signs, type Style, signsOf } from './style.ts';
-import { table } from './table.ts';
+import { table, widthOf } from './table.ts';
 import { ago, plural, short, timeOf } from './words.ts';
 
 /**
@@ -112,15 +112,30 @@ function continuityLines({ continuity }: TargetStatus, nowMs: number, style: Sty
 /** Expected, Present and Ready in columns, a row for each incarnation; disagreements below their row. */
 export function truthTable(incarnations: readonly IncarnationStatus[], nowMs: number, style: Style): string[] {
   if (incarnations.length === 0) return [];
-  const head = ['incarnation', 'role', 'Expected', 'Present', 'Ready'].map(style.dim);
-  const rows = table([head, ...incarnations.map((one) => truthRow(one, nowMs, style))]);
-  return rows.flatMap((row, index) => {
-    const disagreements = incarnations[index - 1]?.disagreements ?? [];
-    return [
-      row,
+  const names = ['incarnation', 'role', 'Expected', 'Present', 'Ready'].map(style.dim);
+  const cells = incarnations.map((one) => truthRow(one, nowMs, style));
+  const rows = table([names, ...cells]);
+  // On a narrow terminal the three truths stand below each other, whole; nothing of them is cut off.
+  const narrow = rows.some((row) => widthOf(row) + TREE_COLUMNS > style.columns);
+  const told = narrow ? cells.map((row) => stacked(names, row)) : rows.slice(1).map((row) => [row]);
+  return [
+    ...(narrow ? [] : rows.slice(0, 1)),
+    ...incarnations.flatMap(({ disagreements }, index) => [
+      ...(told[index] ?? []),
       ...disagreements.map(({ code, detail }) => `  ${style.bad(`${signsOf(style).no} ${code}`)}: ${detail}`),
-    ];
-  });
+    ]),
+  ];
+}
+
+/** What the branches of a target's tree take at the left. */
+const TREE_COLUMNS = 5;
+
+/** Incarnation and role in one line, then each truth with its name. */
+function stacked(
+  [, , ...names]: readonly string[],
+  [incarnation = '', role = '', ...truths]: readonly string[],
+): string[] {
+  return [`${incarnation}  ${role}`, ...table(names.map((name, index) => [`  ${name}`, truths[index] ?? '']))];
 }
 
 function truthRow(one: IncarnationStatus, nowMs: number, style: Style): string[] {

@@ -6,6 +6,8 @@ type Paint = (text: string) => string;
 
 /** How text is made to stand out. Colour never carries a meaning alone: each state has a sign and a word too. */
 export interface Style {
+  /** What fits into a line; no limit where it is no terminal. */
+  readonly columns: number;
   readonly unicode: boolean;
   readonly bold: Paint;
   readonly dim: Paint;
@@ -23,13 +25,15 @@ export function styleOf(environment: Pick<Environment, 'variable'>, sink: Sink):
   const unicode = /utf-?8/i.test(locale) || !sink.terminal;
   const noColor = environment.variable('NO_COLOR');
   const color = sink.terminal && (noColor === undefined || noColor === '') && environment.variable('TERM') !== 'dumb';
-  if (!color) return { unicode, bold: plain, dim: plain, good: plain, bad: plain, note: plain };
+  const columns = sink.terminal ? sink.columns : Number.POSITIVE_INFINITY;
+  if (!color) return { columns, unicode, bold: plain, dim: plain, good: plain, bad: plain, note: plain };
   const paint =
     (format: 'bold' | 'dim' | 'cyan' | 'red' | 'yellow'): Paint =>
     (text) =>
       styleText(format, text, { validateStream: false });
   // Cyan and red, not green and red: the pair that most colour-blind eyes tell apart.
   return {
+    columns,
     unicode,
     bold: paint('bold'),
     dim: paint('dim'),

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-const widthOf = (text: string): number => stripVTControlCharacters(text).length;
+export const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
