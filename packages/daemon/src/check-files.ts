@@ -50,13 +50,14 @@ function drafted(root: string, toml: string): Fleet | DraftAnswer {
   if (!parsed.ok) return { faults: faultsOf(parsed.refusal), start: null };
   const { fleet } = parsed.value;
   const directories = resolveDirectories(root, fleet, account);
-  const { id, ports, daemon } = fleet;
+  const { id, ports, daemon, source } = fleet;
   return {
     id,
     root,
     directories,
     ports,
     daemon: { queueDepth: daemon.queue_depth },
+    source: { reader: source.reader ?? null, originOwners: source.origin_owners },
     profiles: {},
     bindings: new Map(),
   };

@@ -18,7 +18,10 @@ import {
   createSqliteLease,
   type ObserverLink,
   type ProcessDriver,
+  type Reader,
+  type Reading,
   type RouterDriver,
+  readerFor,
   type SandboxAbilities,
   type SqliteLease,
   trySandbox,
@@ -42,6 +45,8 @@ import { assembleObserver } from './observer/installed-program.ts';
 export interface Drivers {
   readonly release: ReleasePort;
   readonly source: SourcePort;
+  /** Who git runs as now. */
+  reader(): Promise<Outcome<Reader>>;
   readonly authorizations: AuthorizationBook;
   readonly workload: ProcessDriver;
   readonly channel: ChannelDriver;
@@ -74,7 +79,8 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const sockets = join(directories.runtime, 'observer');
   const stages = stagesDirectory(directories.cache);
 
-  const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock });
+  const reading = (): Reading => ({ uid: machine.user.uid, ...fleet.last.fleet.source });
+  const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock, reading });
   const authorizations = createAuthorizationBook({ store: ground.store, clock, fleet: id });
 
   const local = createLocalReleaseService({
@@ -199,7 +205,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   });
   const trial = { fleet: id, bubblewrap: sandboxes, uid: machine.user.uid, timers };
   const parts = { release, source, authorizations, workload, channel, attendant, lease, router, link, bootstrap };
-  return ok({ ...parts, trySandbox: () => trySandbox(trial) });
+  return ok({ ...parts, trySandbox: () => trySandbox(trial), reader: () => readerFor(reading()) });
 }
 
 /** I11: no mount of a runner shows what the authority keeps, any target's state, or the file of a secret. */

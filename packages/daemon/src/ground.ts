@@ -1,5 +1,5 @@
 import { access, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RECORD_KINDS } from '@idunn/authority';
 import { OPERATOR_SOCKET } from '@idunn/client';
 import { BOOTSTRAP_KIND } from '@idunn/drivers';
@@ -63,6 +63,8 @@ export async function openGround(
   if (!socket.ok) return socket;
   const lasting = await outlivesLogOut(directories.runtime, machine.user);
   if (!lasting.ok) return lasting;
+  // A reader of repositories who is not the daemon passes through here to its own directory in the cache.
+  await mkdir(dirname(directories.cache), { recursive: true, mode: 0o755 });
   for (const path of Object.values(directories)) await mkdir(path, { recursive: true, mode: 0o700 });
   const log = logTo(directories.logs);
   const store = await openStore(join(directories.state, 'records.sqlite'), machine);

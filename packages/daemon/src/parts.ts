@@ -6,7 +6,7 @@ import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
 import { authorizationParts, authorizerKeys } from './authorizations.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
-import { type Ground, OBSERVER_TARGET } from './ground.ts';
+import { type Ground, type Machine, OBSERVER_TARGET } from './ground.ts';
 import { keyAnswer } from './keys/keyring.ts';
 import { logReader } from './logs/log-reader.ts';
 import { dossierAnswer } from './verify/answer.ts';
@@ -139,7 +139,26 @@ async function doctorChecks({ store, machine, directories, fleet }: Ground, driv
     peer === null
       ? { check: 'observer', verdict: 'bad', detail: 'no observer is linked', remedy: 'Run idunn status observer.' }
       : good('observer', `${peer.incarnation} is linked`);
-  return [history, clocks, routing, observing, await sandboxCheck(fleet.last.fleet, drivers)];
+  return [
+    history,
+    clocks,
+    routing,
+    observing,
+    await sandboxCheck(fleet.last.fleet, drivers),
+    await readerCheck(machine, drivers),
+  ];
+}
+
+/** A root daemon that reads repositories as root reads what others wrote with all of its rights. */
+async function readerCheck({ user }: Machine, drivers: Drivers): Promise<DoctorCheck> {
+  const check = 'git reader';
+  const reader = await drivers.reader();
+  if (!reader.ok) return { check, verdict: 'bad', detail: reader.refusal.reason, remedy: reader.refusal.remedy };
+  const { account } = reader.value;
+  if (account !== null) return good(check, `repositories are read as ${account.name}, user ${account.uid}`);
+  if (user.uid !== 0) return good(check, `repositories are read as ${user.name}, the daemon's own user`);
+  const remedy = 'Run useradd --system --shell /usr/sbin/nologin idunn-reader, and start the daemon again.';
+  return { check, verdict: 'note', detail: 'repositories are read as root', remedy };
 }
 
 /** Bad only where a binding needs what is not there. */

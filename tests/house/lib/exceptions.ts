@@ -88,7 +88,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: 'gives the daemon’s sockets their mode, and removes dead ones',
   },
   { path: `${drivers}/git/checkout.ts`, rule: 'write', because: 'copies a tree into a stage' },
-  { path: `${drivers}/git/origin.ts`, rule: 'write', because: 'makes the directory of the fetched objects' },
+  { path: `${drivers}/git/cache.ts`, rule: 'write', because: 'makes the directories of fetched objects' },
   {
     path: `${drivers}/router/control/server.ts`,
     rule: 'write',

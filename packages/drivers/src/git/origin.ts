@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { makeCache } from './cache.ts';
 import { transportOf } from './command.ts';
 import { formatOf } from './objects.ts';
 import type { Git } from './process.ts';
+import { isOwned } from './reader.ts';
 
 const REFS_LIMIT_BYTES = 1_048_576;
 /** Where the admitted ref is kept in an object cache. */
@@ -34,7 +35,9 @@ export async function fetchHead(
     origin,
     `+${ref}:${HEAD}`,
   ];
-  const fetch = () => git.run({ directory, transport: transportOf(origin), words, signal }, REFS_LIMIT_BYTES);
+  const transport = transportOf(origin);
+  const trusted = transport === 'file' && (await isOwned(origin, git.reader.owners));
+  const fetch = () => git.run({ directory, transport, trusted, words, signal }, REFS_LIMIT_BYTES);
   // An origin that was read before is asked once: what a fetch asks for first is the ref (F1).
   if (existsSync(join(directory, 'HEAD'))) {
     const again = await fetch();
@@ -42,24 +45,29 @@ export async function fetchHead(
     if (again.exit === 0) return ok('fetched');
   }
   // Before the first fetch, and whenever one failed, the origin's own word says how it stands.
-  const head = await remoteHead(git, { origin, ref }, signal);
+  const head = await remoteHead(git, { origin, ref }, trusted, signal);
   if (!head.ok) return head;
-  await mkdir(dirname(directory), { recursive: true, mode: 0o700 });
+  await makeCache(directory, git.reader.account);
   const format = formatOf(head.value);
   const init = ['init', '--bare', '--quiet', '--template=', `--object-format=${format}`, '--end-of-options', directory];
   const made = await git.run({ directory: null, words: init, signal }, 256);
-  if (made.exit !== 0) return unreachable(origin, made.stderr, signal);
+  if (made.exit !== 0) return unreachable(origin, made.stderr, signal, git.reader.account?.name);
   const fetched = await fetch();
   if (isShallow(fetched.stderr)) return shallow(origin);
-  return fetched.exit === 0 ? ok('fetched') : unreachable(origin, fetched.stderr, signal);
+  return fetched.exit === 0 ? ok('fetched') : unreachable(origin, fetched.stderr, signal, git.reader.account?.name);
 }
 
 /** What the origin says the ref is; asked before anything is fetched (F1). */
-async function remoteHead(git: Git, { origin, ref }: Origin, signal: AbortSignal): Promise<Outcome<string>> {
+async function remoteHead(
+  git: Git,
+  { origin, ref }: Origin,
+  trusted: boolean,
+  signal: AbortSignal,
+): Promise<Outcome<string>> {
   const words = ['ls-remote', '--quiet', '--end-of-options', origin, ref];
-  const call = { directory: '/nonexistent', transport: transportOf(origin), words, signal };
+  const call = { directory: '/nonexistent', transport: transportOf(origin), trusted, words, signal };
   const { exit, stdout, stderr } = await git.run(call, REFS_LIMIT_BYTES);
-  if (exit !== 0) return unreachable(origin, stderr, signal);
+  if (exit !== 0) return unreachable(origin, stderr, signal, git.reader.account?.name);
   for (const line of stdout.toString('utf8').split('\n')) {
     const [id, name] = line.split('\t');
     if (name === ref && id !== undefined) return ok(id);
@@ -76,7 +84,8 @@ const shallow = (origin: string): Outcome<never> =>
 export const withdrawn = (origin: string): Outcome<never> =>
   refused(refusal('work-aborted', `Reading ${origin} was withdrawn.`));
 
-export function unreachable(origin: string, stderr: string, signal: AbortSignal): Outcome<never> {
+/** `reader`: the account that read, where it is not the daemon's own. */
+export function unreachable(origin: string, stderr: string, signal: AbortSignal, reader?: string): Outcome<never> {
   if (signal.aborted) return withdrawn(origin);
   const detail = { stderr };
   if (/detected dubious ownership/.test(stderr)) {
@@ -84,5 +93,6 @@ export function unreachable(origin: string, stderr: string, signal: AbortSignal)
     return refused(refusal('source-origin-foreign', reason, { detail }));
   }
   const [first = 'git gave no reason'] = stderr.split('\n');
-  return refused(refusal('source-unreachable', `${origin} could not be read: ${first}`, { detail }));
+  const by = reader === undefined ? '' : ` as ${reader}`;
+  return refused(refusal('source-unreachable', `${origin} could not be read${by}: ${first}`, { detail }));
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { GIT_ENVIRONMENT, gitArguments } from './command.ts';
+import type { Reader } from './reader.ts';
 
 /** Standard error is kept for people; more than this is cut. */
 const STDERR_LIMIT_BYTES = 16_384;
@@ -8,6 +9,8 @@ const STDERR_LIMIT_BYTES = 16_384;
 export interface GitCall {
   readonly directory: string | null;
   readonly transport?: 'https' | 'file';
+  /** The local origin's owner was checked. */
+  readonly trusted?: boolean;
   readonly words: readonly string[];
   /** Lines for standard input. */
   readonly input?: Iterable<string> | AsyncIterable<string>;
@@ -28,14 +31,25 @@ export class GitOutputTooLarge extends Error {
   }
 }
 
+export interface GitProgram {
+  /** Absolute. */
+  readonly program: string;
+  /** A PEM file that https origins are trusted by in place of the system's. */
+  readonly certificates: string | null;
+  readonly reader: Reader;
+  /** The configuration that git has for a trusted origin. */
+  readonly trusting: string;
+}
+
 /** Runs git by argv and hands its output over as it comes. An abort kills the whole process group. */
 export class Git {
-  readonly #program: string;
-  readonly #certificates: string | null;
-  /** `certificates`: a PEM file that https origins are trusted by in place of the system's. */
-  constructor(program: string, certificates: string | null) {
+  readonly #program: GitProgram;
+  constructor(program: GitProgram) {
     this.#program = program;
-    this.#certificates = certificates;
+  }
+
+  get reader(): Reader {
+    return this.#program.reader;
   }
 
   /** Runs to the end and keeps the output, up to the limit. */
@@ -91,10 +105,13 @@ export class Git {
     return { exit: await ended, stderr: stderr.trim() };
   }
 
-  #start({ directory, transport, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
-    const child = spawn(this.#program, [...gitArguments(directory, transport ?? null, this.#certificates), ...words], {
+  #start({ directory, transport, trusted, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
+    const { program, certificates, reader, trusting } = this.#program;
+    const child = spawn(program, [...gitArguments(directory, transport ?? null, certificates), ...words], {
       cwd: '/',
-      env: GIT_ENVIRONMENT,
+      env: trusted === true ? { ...GIT_ENVIRONMENT, GIT_CONFIG_GLOBAL: trusting } : GIT_ENVIRONMENT,
+      // Node gives up every further group of root's with these.
+      ...(reader.account === null ? {} : { uid: reader.account.uid, gid: reader.account.gid }),
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Clock, digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import {
   type Gitlink,
@@ -12,12 +13,14 @@ import {
   verifiedTreeDigest,
 } from '@idunn/release';
 import { EndedEarly } from './batch.ts';
+import { cacheFor } from './cache.ts';
 import { Checkout } from './checkout.ts';
 import { transportOf } from './command.ts';
 import { ENTRIES_LIMIT, type Listing, listTree } from './listing.ts';
 import { formatOf, inspectCommit, isAncestor, RECIPE_LIMIT_BYTES, type Repository } from './objects.ts';
 import { fetchHead, HEAD, type Origin, unreachable, withdrawn } from './origin.ts';
 import { Git, GitOutputTooLarge } from './process.ts';
+import { type Reading, readerFor } from './reader.ts';
 import { resolveSubmodules } from './submodules.ts';
 
 /** A listing of more entries is not kept in memory from plan to stage. */
@@ -26,8 +29,13 @@ const KEPT_ENTRIES_LIMIT = 10_000;
 export interface GitSourceOptions {
   /** The git program, absolute. */
   readonly git: string;
-  /** Bare object caches: `<cache>/<target>.git`, and below `<cache>/<target>.modules` those of its submodules. */
+  /**
+   * Bare object caches: `<cache>/<target>.git`, and below `<cache>/<target>.modules` those of its submodules; in a
+   * directory of its own for a reader that is not the daemon's user. Its parent is the daemon's too.
+   */
   readonly cache: string;
+  /** Who reads, asked at each use; by default the daemon's own user. */
+  readonly reading?: () => Reading;
   /** The authority's stage directory. */
   readonly stages: string;
   readonly clock: Clock;
@@ -44,17 +52,36 @@ interface Part extends Origin {
 
 /** A git repository as a source, read by plumbing alone: no work tree, no checkout, no filters. */
 export function createGitSource(options: GitSourceOptions): SourcePort {
-  const { cache, stages, clock } = options;
-  const git = new Git(options.git, options.certificates ?? null);
+  const { stages, clock, certificates = null, reading = ownReading } = options;
   /** What was listed to plan is not listed again to stage: a tree never changes under its id. */
   let lastListings: { readonly tree: string; readonly listings: readonly Listing[] } | null = null;
 
-  const directoryOf = (target: string, submodule: string | null = null): string =>
-    submodule === null
-      ? join(cache, `${target}.git`)
-      : join(cache, `${target}.modules`, `${digestBytes(submodule).slice('sha256:'.length)}.git`);
+  let last: { readonly asked: string; readonly trusting: string; readonly opened: Opened } | null = null;
 
-  async function resolve(request: SourceRequest, signal: AbortSignal): Promise<Outcome<ResolvedSource>> {
+  /** A git as the fleet wants repositories to be read now, and where its object caches are. */
+  async function open(): Promise<Outcome<Opened>> {
+    const asked = JSON.stringify(reading());
+    // The caches can be thrown away at any time, and the way to them with them.
+    if (last?.asked === asked && existsSync(last.trusting)) return ok(last.opened);
+    const reader = await readerFor(reading());
+    if (!reader.ok) return reader;
+    const { directory, trusting } = await cacheFor(options.cache, reader.value.account);
+    const git = new Git({ program: options.git, certificates, reader: reader.value, trusting });
+    const passes = await reaches(git, trusting);
+    if (!passes.ok) return passes;
+    const directoryOf = (target: string, submodule: string | null = null): string =>
+      submodule === null
+        ? join(directory, `${target}.git`)
+        : join(directory, `${target}.modules`, `${digestBytes(submodule).slice('sha256:'.length)}.git`);
+    last = { asked, trusting, opened: { git, directoryOf } };
+    return ok(last.opened);
+  }
+
+  async function resolve(
+    { git, directoryOf }: Opened,
+    request: SourceRequest,
+    signal: AbortSignal,
+  ): Promise<Outcome<ResolvedSource>> {
     const { target, origin, ref, selection, minimumRevision, recipePath, collidingNames, lfsPointers } = request;
     let fetchMs = 0;
     const fetch = async (directory: string, from: Origin): Promise<Outcome<'fetched'>> => {
@@ -127,13 +154,21 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
   }
 
   /** The repositories that a plan froze; the whole tree's own comes first. */
-  const partsOf = (target: string, { origin, ref, tree, gitlinks }: SourceFacts): readonly Part[] => [
+  const partsOf = (
+    { directoryOf }: Opened,
+    target: string,
+    { origin, ref, tree, gitlinks }: SourceFacts,
+  ): readonly Part[] => [
     { origin, ref, tree, base: '', directory: directoryOf(target) },
     ...gitlinks.map((link: Gitlink) => ({ ...link, base: `${link.path}/`, directory: directoryOf(target, link.path) })),
   ];
 
   /** Everything in every part. Names that may collide were judged when the plan was made. */
-  async function listParts(parts: readonly Part[], signal: AbortSignal): Promise<Outcome<readonly Listing[]>> {
+  async function listParts(
+    git: Git,
+    parts: readonly Part[],
+    signal: AbortSignal,
+  ): Promise<Outcome<readonly Listing[]>> {
     const listings: Listing[] = [];
     for (const { directory, tree: id, base } of parts) {
       const listed = await listTree({ git, directory, signal }, { id, format: formatOf(id), base }, 'keep');
@@ -145,12 +180,13 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
 
   /** Copies out of the caches; refused with `source-unreachable` when they do not hold all of it. */
   async function copyParts(
+    git: Git,
     parts: readonly Part[],
     facts: SourceFacts,
     tree: string,
     signal: AbortSignal,
   ): Promise<Outcome<'copied'>> {
-    const known = lastListings?.tree === facts.tree ? ok(lastListings.listings) : await listParts(parts, signal);
+    const known = lastListings?.tree === facts.tree ? ok(lastListings.listings) : await listParts(git, parts, signal);
     if (!known.ok) return known;
     const checkout = new Checkout(tree, facts.lfsPointers);
     for (const [at, { directory, origin }] of parts.entries()) {
@@ -163,7 +199,7 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
 
   async function copyPart(
     checkout: Checkout,
-    { directory, signal }: Repository,
+    { git, directory, signal }: Repository,
     origin: string,
     entries: Listing['entries'],
   ): Promise<Outcome<'copied'>> {
@@ -176,10 +212,11 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
     return copied.ok && exit !== 0 ? unreachable(origin, stderr, signal) : copied;
   }
 
-  async function stage(target: string, facts: SourceFacts, stageName: string, signal: AbortSignal) {
+  async function stage(opened: Opened, target: string, facts: SourceFacts, stageName: string, signal: AbortSignal) {
+    const { git } = opened;
     const { tree } = stagePaths(stages, stageName);
-    const parts = partsOf(target, facts);
-    const copy = () => asOutcome(facts.origin, () => copyParts(parts, facts, tree, signal));
+    const parts = partsOf(opened, target, facts);
+    const copy = () => asOutcome(facts.origin, () => copyParts(git, parts, facts, tree, signal));
     let copied = await copy();
     if (!copied.ok && copied.refusal.code === 'source-unreachable' && (await readdir(tree)).length === 0) {
       // A cache can be thrown away at any time; what the plan froze is fetched again.
@@ -200,11 +237,35 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
     );
   }
 
+  const opened = <T>(origin: string, work: (opened: Opened) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+    asOutcome(origin, async () => {
+      const now = await open();
+      return now.ok ? work(now.value) : now;
+    });
   return {
-    resolve: (request, signal) => asOutcome(request.origin, () => resolve(request, signal)),
-    stage: (target, facts, stageName, signal) => asOutcome(facts.origin, () => stage(target, facts, stageName, signal)),
+    resolve: (request, signal) => opened(request.origin, (now) => resolve(now, request, signal)),
+    stage: (target, facts, stageName, signal) =>
+      opened(facts.origin, (now) => stage(now, target, facts, stageName, signal)),
   };
 }
+
+/** Whether a reader that is not the daemon's user gets to what lies in the cache directory. */
+async function reaches(git: Git, file: string): Promise<Outcome<'reached'>> {
+  const { account } = git.reader;
+  if (account === null) return ok('reached');
+  const words = ['config', '--file', file, '--get', 'safe.directory'];
+  const { exit, stderr } = await git.run({ directory: null, words, signal: new AbortController().signal }, 1_024);
+  if (exit === 0) return ok('reached');
+  const reason = `${account.name} cannot pass to ${dirname(file)}, where object caches are kept.`;
+  return refused(refusal('reader-unusable', reason, { detail: { stderr } }));
+}
+
+interface Opened {
+  readonly git: Git;
+  readonly directoryOf: (target: string, submodule?: string | null) => string;
+}
+
+const ownReading = (): Reading => ({ uid: process.geteuid?.() ?? 0, reader: null, originOwners: [] });
 
 const malformed = (commit: string): Outcome<never> =>
   refused(refusal('source-commit-malformed', `The bytes of the commit ${commit} are not those of a proper commit.`));

@@ -218,6 +218,12 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'reader-unusable': {
+    reason: 'Repositories cannot be read as the user that fleet.toml names.',
+    remedy: 'Make the user with useradd --system, let it pass to the cache directory, or correct source in fleet.toml.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'source-commit-malformed': {
     reason: 'The selected commit is not one that git itself would write.',
     remedy: 'Run git fsck in the origin, commit the tree again, and deploy that commit.',

@@ -57,7 +57,7 @@ test('the faults of all files are reported at once, and the valid bindings stay 
     'bindings/d.toml:1 configuration-unreadable',
     'bindings/e.toml:2 duplicate-name',
     'bindings/f.toml:38 duplicate-name',
-    'fleet.toml:19 undefined-reference',
+    'fleet.toml:22 undefined-reference',
   ]);
   assert.match(renderFaults(faultsOf(refusalOf(outcome))), /against .*a\.toml:2:1\n/);
   const { fleet } = await readFleet(root, account);

@@ -13,6 +13,8 @@ export interface Fleet {
   /** Endpoint ports for bindings that name none. */
   readonly ports: { readonly from: number; readonly to: number };
   readonly daemon: { readonly queueDepth: number };
+  /** Who reads repositories for a root daemon, where one is named, and whose local repositories are read. */
+  readonly source: { readonly reader: string | null; readonly originOwners: readonly string[] };
   /** Profile name to its targets. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
   /** By target. */
@@ -75,9 +77,18 @@ export function assembleFleet(
       faults.push(faultAt(document, path, 'undefined-reference', `no binding of the fleet has the target "${target}"`));
     });
   }
-  const { id, ports, daemon } = fleet;
+  const { id, ports, daemon, source } = fleet;
   return {
-    fleet: { id, root, directories, ports, daemon: { queueDepth: daemon.queue_depth }, profiles, bindings: byTarget },
+    fleet: {
+      id,
+      root,
+      directories,
+      ports,
+      daemon: { queueDepth: daemon.queue_depth },
+      source: { reader: source.reader ?? null, originOwners: source.origin_owners },
+      profiles,
+      bindings: byTarget,
+    },
     faults,
   };
 }

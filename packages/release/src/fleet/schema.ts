@@ -4,6 +4,8 @@ import { id, port, positive, target, word } from '../configuration/fields.ts';
 /** An absolute path, or one relative to the fleet directory. */
 const directory = word.min(1).max(4_096);
 
+const account = z.string().regex(/^[a-z_][a-z0-9_.-]{0,31}$/i, 'the name of a user of this machine');
+
 const placement = z.strictObject({ nodes: z.array(id).min(1).max(256) });
 const members = z.array(target).min(1).max(10_000);
 
@@ -27,6 +29,14 @@ export const fleetShape = {
       queue_depth: positive(16).default(8),
     })
     .default({ queue_depth: 8 }),
+  source: z
+    .strictObject({
+      /** The account that reads repositories for a root daemon. */
+      reader: account.optional(),
+      /** Accounts whose local repositories are read. */
+      origin_owners: z.array(account).max(64).default([]),
+    })
+    .default({ origin_owners: [] }),
   profiles: z
     .record(
       id,

@@ -13,17 +13,18 @@ export const STAGE = `app-${'0'.repeat(64)}`;
 export async function bench(
   context: { after(work: () => Promise<void>): void },
   objectFormat: 'sha1' | 'sha256' = 'sha1',
-  options: Partial<GitSourceOptions> = {},
+  options: Partial<GitSourceOptions> & { readonly place?: string } = {},
 ) {
   const root = await temporary(context);
   const repository = await Repository.create(join(root, 'origin'), objectFormat);
   await repository.write(RECIPE, 'target = "app"\n');
   await repository.write('src/main.js', 'console.log(1)\r\nwith\tboth\n');
   const first = await repository.commit('first');
-  const [cache, stages] = [join(root, 'cache'), join(root, 'stages')];
+  const { place = 'cache', ...more } = options;
+  const [cache, stages] = [join(root, place), join(root, 'stages')];
   const paths = stagePaths(stages, STAGE);
-  const source = createGitSource({ git: '/usr/bin/git', cache, stages, clock: systemClock(), ...options });
-  const request = (more: Partial<SourceRequest> = {}): SourceRequest => ({
+  const source = createGitSource({ git: '/usr/bin/git', cache, stages, clock: systemClock(), ...more });
+  const request = (changes: Partial<SourceRequest> = {}): SourceRequest => ({
     target: 'app',
     origin: repository.path,
     ref: 'refs/heads/main',
@@ -35,7 +36,7 @@ export async function bench(
     submodules: [],
     lfsPointers: 'refuse',
     collidingNames: 'refuse',
-    ...more,
+    ...changes,
   });
   const resolve = (more?: Partial<SourceRequest>) => source.resolve(request(more), never());
   const stage = async (resolved: ResolvedSource, signal = never()) => {
