@@ -32,6 +32,7 @@ const running: Omit<TargetStatus, 'health'> = {
   ],
   lease: null,
   route: null,
+  attended: [],
   static: null,
   rollout: null,
   transaction: null,

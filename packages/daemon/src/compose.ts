@@ -29,7 +29,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   const self = selfConnection({ ...drivers, target: OBSERVER_TARGET, timers: ground.machine.timers });
   const engine = await engineOver(ground, drivers, (activation) => self.hold(activation));
   const events = new EventLog(ground.machine.ids.fresh('life'));
-  const metrics = metricsOf(engine);
+  const metrics = metricsOf(engine, drivers.attendant);
   const keeper = observerKeeper({
     target: OBSERVER_TARGET,
     engine,

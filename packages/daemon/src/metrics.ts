@@ -1,13 +1,19 @@
 import type { EngineApi, EngineEvent } from '@idunn/authority';
+import type { AttendantDriver } from '@idunn/drivers';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { targetStatusOf } from './api/views.ts';
+import { attendantGauges } from './attendant/gauges.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Counts what the engine tells, and reads the rest when somebody asks; between two scrapes it costs nothing. */
-export function metricsOf(engine: EngineApi): { hear(event: EngineEvent): void; text(): Promise<string> } {
+export function metricsOf(
+  engine: EngineApi,
+  attendant: Pick<AttendantDriver, 'metrics'>,
+): { hear(event: EngineEvent): void; text(): Promise<string> } {
   const registry = new Registry();
   const registers = [registry];
+  const askAttendant = attendantGauges(registry, attendant);
   const ended = new Counter({
     name: 'idunn_transactions_total',
     help: 'Transactions that ended, by outcome.',
@@ -88,6 +94,9 @@ export function metricsOf(engine: EngineApi): { hear(event: EngineEvent): void; 
       held.inc({ target: event.target }, event.requests.held);
       failed.inc({ target: event.target }, event.requests.failed);
     },
-    text: () => registry.metrics(),
+    async text() {
+      await askAttendant();
+      return registry.metrics();
+    },
   };
 }

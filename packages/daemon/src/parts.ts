@@ -4,6 +4,7 @@ import { isDigest, ok, refusal, refused } from '@idunn/kernel';
 import type { Fleet } from '@idunn/release';
 import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
+import { attendantCheck, attendedByTarget } from './attendant/attended-view.ts';
 import { authorizationParts, authorizerKeys } from './authorizations.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, type Machine, OBSERVER_TARGET } from './ground.ts';
@@ -28,9 +29,11 @@ export function apiParts(
   const helpers = async (): Promise<Version['helpers']> => {
     const router = await drivers.router.ensure();
     const observer = await engine.target(OBSERVER_TARGET);
+    const attendant = await drivers.attendant.status();
     return {
       routerPid: router.ok ? router.value.pid : null,
       observerPid: observer?.admitted?.processes[0]?.pid ?? null,
+      attendantPid: attendant.kind === 'seen' ? attendant.value.pid : null,
     };
   };
   const verify = createVerifier({
@@ -94,6 +97,7 @@ export function apiParts(
     verify,
     history: (options) => readHistory(store, engine, options),
     logs: logReader(directories.logs, drivers.workload),
+    attended: () => attendedByTarget(drivers.attendant, machine.clock),
     doctor: () => doctorChecks(ground, drivers),
     async keys() {
       const { keys, unreadable } = await keyring.list();
@@ -144,6 +148,7 @@ async function doctorChecks({ store, machine, directories, fleet }: Ground, driv
     clocks,
     routing,
     observing,
+    await attendantCheck(drivers.attendant),
     await sandboxCheck(fleet.last.fleet, drivers),
     await readerCheck(machine, drivers),
   ];

@@ -23,8 +23,8 @@ export interface AttendedTarget {
 /** Adds a stateless target of a program that knows nothing of Idunn to a fleet: its files, a recipe and a binding. */
 export async function addAttended(fleet: Fleet, added: AttendedTarget): Promise<void> {
   const { target, files, interpreter, port } = added;
-  const all = { ...files, '../deployment.toml': '' };
-  for (const name of Object.keys(all)) await mkdir(dirname(join(fleet.repository, target, name)), { recursive: true });
+  for (const name of Object.keys(files))
+    await mkdir(dirname(join(fleet.repository, target, name)), { recursive: true });
   await mkdir(join(fleet.repository, 'deployment'), { recursive: true });
   await fleet.commit({
     ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`${target}/${name}`, text])),

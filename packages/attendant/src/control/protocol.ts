@@ -12,6 +12,7 @@ export const asks = {
   attend: recordSchema.pick({ activation: true, directory: true, pid: true, startTime: true }),
   forget: z.strictObject({ activation }),
   grant: z.strictObject({ activation, epoch: z.int().positive() }),
+  view: z.strictObject({ activation }),
   list: z.strictObject({ after: z.string().max(200) }),
   metrics: z.strictObject({}),
   stop: z.looseObject({}),

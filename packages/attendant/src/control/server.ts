@@ -29,6 +29,7 @@ const handlers: Handlers = {
   attend: ({ attendant }, ask) => attendant.attend(ask),
   forget: ({ attendant }, ask) => attendant.forget(ask.activation),
   grant: ({ attendant }, ask) => attendant.grant(ask.activation, ask.epoch),
+  view: ({ attendant }, ask) => ok(attendant.view(ask.activation)),
   list: ({ attendant }, ask) => ok(attendant.list(ask.after)),
   metrics: ({ attendant }) => ok(attendant.metrics()),
   stop: ({ stop }) => {

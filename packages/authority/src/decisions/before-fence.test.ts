@@ -60,7 +60,10 @@ const step = (e: Partial<DeployEvidence>, record = warming) => decide(record, ev
 const givenUp = (e: Partial<DeployEvidence>, record = warming, more: DeployEvidence['answers'] = {}) => {
   const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
   const decision = step(
-    { ...e, answers: { ...prepared, ...answered([autopsy, { exit: null, log: [], presence: null }]), ...more } },
+    {
+      ...e,
+      answers: { ...prepared, ...answered([autopsy, { exit: null, log: [], presence: null, reading: null }]), ...more },
+    },
     record,
   );
   return decision.kind === 'persist' && decision.state.phase === 'aborting' ? decision.state.why.code : decision.kind;
@@ -137,7 +140,7 @@ test('F22, I7: an incumbent that hangs in a write is gone past; a stranger that 
     assert.match(decision.kind === 'wait' ? decision.what : decision.kind, /the nonce .*is held/);
   }
   const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
-  const told = answered([autopsy, { exit: null, log: [], presence: null }]);
+  const told = answered([autopsy, { exit: null, log: [], presence: null, reading: null }]);
   const late = step({ answers: { ...busy([4_711], 9), ...told }, now: laterBy(3_600_000) });
   assert.ok(late.kind === 'persist' && late.state.phase === 'aborting');
   assert.equal(late.state.why.code, 'store-busy', 'F5: what it waited on is the reason');

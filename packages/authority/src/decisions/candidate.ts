@@ -87,6 +87,9 @@ function tooLate(e: DeployEvidence, state: Launching) {
   if (state.phase !== 'activation-observed') return late(e, steps, 'The candidate was not seen to run in time.');
   const { word, presence } = slotOf(e, state.launch.id);
   const spoke = presence.kind === 'seen' || (word.kind === 'seen' && word.value.present !== null);
+  if (!spoke && planOf(e, state.subject.plan).health.kind === 'attended') {
+    return because('candidate-never-healthy', 'Its probe never read well in time.');
+  }
   return spoke
     ? because('candidate-never-warming', 'It spoke, but the observer relayed no `warming` that agrees with Expected.')
     : because('candidate-never-warming', 'It never sent a presence that could be verified.');

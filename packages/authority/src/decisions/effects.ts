@@ -15,6 +15,8 @@ export interface Autopsy {
   readonly exit: Exit | null;
   readonly log: readonly string[];
   readonly presence: Json;
+  /** The last reading of its probe; `null` where it speaks for itself. */
+  readonly reading: Json;
 }
 
 export interface SwitchReport {

@@ -25,8 +25,8 @@ export function withLastWords(
   const word = slotOf(e, launch.id).word;
   const patience = { what: 'the last words of the candidate', untilMs: null, failed: () => then(why) };
   const effect = { kind: 'autopsy', activation: launch.id, word: word.kind === 'seen' ? word.value : null } as const;
-  return attempt(e, effect, patience, ({ exit, log, presence }) =>
-    then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) })),
+  return attempt(e, effect, patience, ({ exit, log, presence, reading }) =>
+    then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) ?? reading })),
   );
 }
 

@@ -139,10 +139,13 @@ test('I1: a presence under an epoch that nobody granted ends the candidate', () 
 test('I7: before anything moved a dead candidate is given up and the incumbent told to go on', () => {
   const slots = { 'act-old': oldAlive, 'act-new': dead };
   const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
-  const decision = step({ slots, answers: answered([autopsy, { exit: null, log: ['boom'], presence: null }]) });
+  const decision = step({
+    slots,
+    answers: answered([autopsy, { exit: null, log: ['boom'], presence: null, reading: 'answered 503' }]),
+  });
   assert.ok(decision.kind === 'persist' && decision.state.phase === 'aborting');
   assert.deepEqual(decision.state.withdraw, { activation: 'act-old', requestId: 'req-1' });
-  assert.deepEqual(decision.state.why.detail, { log: ['boom'], presence: null, probe: null });
+  assert.deepEqual(decision.state.why.detail, { log: ['boom'], presence: null, probe: 'answered 503' });
 });
 
 test('I6: after the fence a dead candidate is launched anew inside the transaction, under a fresh activation', () => {
@@ -159,7 +162,7 @@ test('I6: after the fence a dead candidate is launched anew inside the transacti
 
 const autopsied = answered([
   { kind: 'autopsy', activation: 'act-new', word: null },
-  { exit: null, log: [], presence: null },
+  { exit: null, log: [], presence: null, reading: null },
 ]);
 const late = { now: laterBy(60_000), rows: seen(rows(5, 'act-new')), answers: { ...granted, ...autopsied } };
 

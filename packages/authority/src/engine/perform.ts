@@ -290,6 +290,7 @@ async function autopsy(
     exit: await ports.workload.lastExit(activation),
     log: await ports.workload.logTail(target, activation, LAST_LINES),
     presence: lastPresence(ports.channel, activation) ?? relayed(word),
+    reading: (await ports.channel.lastReading?.(activation)) ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Evidence, Outcome } from '@idunn/kernel';
+import type { Evidence, Json, Outcome } from '@idunn/kernel';
 import type { Presence } from '@idunn/readiness';
 import type { WorkloadHandle } from './workload-port.ts';
 
@@ -53,6 +53,8 @@ export interface ChannelPort {
   /** The handover is off: the process re-reads the row and goes on if it is still named. */
   withdraw(activation: string, requestId: string): Promise<void>;
   grant(activation: string, grant: Grant): Promise<Outcome<'delivered'>>;
+  /** What was last read of a program that does not speak for itself, for people; `null` where nothing was (F5). */
+  lastReading?(activation: string): Promise<Json>;
   close(activation: string): Promise<void>;
   subscribe(listener: (event: ChannelEvent) => void): void;
 }

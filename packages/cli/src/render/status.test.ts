@@ -46,6 +46,7 @@ const ghostlight: TargetStatus = {
   ],
   lease: { epoch: 3, activation: `act-${'1'.repeat(32)}`, state: 'held' },
   route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: key('a'), backend: '127.0.0.1:9000' }] },
+  attended: [],
   static: null,
   rollout: null,
   transaction: {

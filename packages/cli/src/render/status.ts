@@ -62,6 +62,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
       : [`${style.note('held')}    by ${target.hold.by}, ${ago(target.hold.since, nowMs)}: ${target.hold.reason}`]),
     ...authorityLines(target, signs),
     ...(target.rollout?.strategy === 'stop-then-start' ? [`rollout stop-then-start: ${target.rollout.reason}`] : []),
+    ...attendedLines(target, nowMs, style),
     ...continuityLines(target, nowMs, style),
     ...target.incidents.map(
       ({ code, detail, since, remedy }) =>
@@ -100,6 +101,17 @@ function authorityLines({ lease, route }: TargetStatus, signs: Signs): string[] 
     lines.push(`route   ${route.endpoint} ${signs.arrow} ${members.length === 0 ? 'nobody' : members.join(', ')}`);
   }
   return lines;
+}
+
+/** What the attendant read last of each activation that it speaks for (F5). */
+function attendedLines({ attended }: TargetStatus, nowMs: number, style: Style): string[] {
+  return attended.map(({ reading, inARow, activation }) => {
+    if (reading === null) return `${style.note('probe')}   ${short(activation)} was not looked at yet`;
+    const { good, said, body, readAt } = reading;
+    const verdict = good ? 'good' : style.bad(`bad, ${plural(inARow, 'time')} in a row`);
+    const shown = good || body === null || body.trim() === '' ? '' : `: ${body.replaceAll(/\s+/g, ' ').trim()}`;
+    return `probe   ${verdict}, ${ago(readAt, nowMs)}: ${said}${shown}`;
+  });
 }
 
 function continuityLines({ continuity }: TargetStatus, nowMs: number, style: Style): string[] {

@@ -14,7 +14,11 @@ export const version = z.object({
   node: z.string(),
   startedAt: instant,
   /** Of the helpers that outlive the daemon: `null` while one is not running. */
-  helpers: z.object({ routerPid: z.int().nullable(), observerPid: z.int().nullable() }),
+  helpers: z.object({
+    routerPid: z.int().nullable(),
+    observerPid: z.int().nullable(),
+    attendantPid: z.int().nullable(),
+  }),
 });
 
 export const fleet = z.object({

@@ -65,6 +65,25 @@ export const targetStatus = z.object({
   route: z
     .object({ endpoint: z.string(), members: z.array(z.object({ incarnation: incarnationKey, backend: z.string() })) })
     .nullable(),
+  /** Its activations that the attendant speaks for, each with what was read last. */
+  attended: z.array(
+    z.object({
+      activation: z.string(),
+      state: presenceState.nullable(),
+      /** Readings of the newest kind in a row. */
+      inARow: z.int(),
+      reading: z
+        .object({
+          good: z.boolean(),
+          said: z.string(),
+          status: z.int().nullable(),
+          body: z.string().nullable(),
+          tookMs: z.number(),
+          readAt: instant,
+        })
+        .nullable(),
+    }),
+  ),
   static: z.null(),
   /** Of what is admitted. */
   rollout: rollout.nullable(),

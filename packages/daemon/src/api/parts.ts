@@ -7,6 +7,7 @@ import type {
   FleetAnswer,
   KeyAnswer,
   Keys,
+  TargetStatus,
   Verify,
   Version,
 } from '@idunn/client';
@@ -39,6 +40,8 @@ export interface ApiParts {
   verify(target: string, options: { readonly source: boolean }, signal: AbortSignal): Promise<Outcome<Verify>>;
   history(options: { subject?: string; limit: number }): Promise<readonly HistoryEntry[]>;
   readonly logs: LogReader;
+  /** What was read last of the programs that are attended, by target. */
+  attended(): Promise<Readonly<Record<string, TargetStatus['attended']>>>;
   doctor(): Promise<readonly DoctorCheck[]>;
   keys(): Promise<Omit<Keys, 'schema'>>;
   createKey(target: string): Promise<Outcome<KeyAnswer>>;

@@ -138,6 +138,7 @@ async function status(parts: ApiParts): Promise<Status> {
   // The files first: the engine answers for what they name now. One that cannot be read hides nothing that runs.
   const bound = await parts.fleet();
   const views = await parts.engine.targets();
+  const attended = await parts.attended();
   return {
     schema: 'idunn.status/v1',
     fleet,
@@ -146,6 +147,8 @@ async function status(parts: ApiParts): Promise<Status> {
     daemon: { version, pid, startedAt },
     separation: parts.separation,
     faults: bound.ok ? bound.value.faults : [],
-    targets: views.toSorted((a, b) => a.target.localeCompare(b.target)).map(targetStatusOf),
+    targets: views
+      .toSorted((a, b) => a.target.localeCompare(b.target))
+      .map((view) => targetStatusOf(view, attended[view.target])),
   };
 }

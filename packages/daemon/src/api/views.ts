@@ -9,8 +9,8 @@ import {
 import type { HistoryEntry } from '@idunn/kernel';
 
 /** A target's status: the engine's view with the one word for it. */
-export function targetStatusOf(view: TargetView): TargetStatus {
-  const status = structuredClone(view) as unknown as Omit<TargetStatus, 'health'>;
+export function targetStatusOf(view: TargetView, attended: TargetStatus['attended'] = []): TargetStatus {
+  const status = { ...structuredClone(view), attended } as unknown as Omit<TargetStatus, 'health'>;
   return { ...status, health: targetHealthOf(status) };
 }
 

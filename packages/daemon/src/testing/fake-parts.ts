@@ -137,7 +137,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
         pid: 1,
         node: '26.0.0',
         startedAt: AT,
-        helpers: { routerPid: 2, observerPid: null },
+        helpers: { routerPid: 2, observerPid: null, attendantPid: null },
       }),
     fleet: () =>
       Promise.resolve(
@@ -193,6 +193,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
         yield 'two';
       },
     },
+    attended: () => Promise.resolve({}),
     doctor: () =>
       Promise.resolve([{ check: 'record-store', verdict: 'good', detail: 'integrity checked', remedy: null }]),
     keys: () =>

@@ -20,6 +20,7 @@ export function channelsOf(embedded: ChannelPort, attendant: AttendantDriver, is
       (await byDocument(activation)).relinquish(activation, request, withinMs),
     withdraw: async (activation, requestId) => (await byDocument(activation)).withdraw(activation, requestId),
     grant: async (activation, grant) => (await byDocument(activation)).grant(activation, grant),
+    lastReading: async (activation) => (await attendant.lastReading?.(activation)) ?? null,
     async close(activation) {
       await Promise.all([embedded.close(activation), attendant.close(activation)]);
     },

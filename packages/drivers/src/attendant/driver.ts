@@ -4,6 +4,7 @@ import {
   type Clock,
   type Evidence,
   type Header,
+  type Json,
   type Outcome,
   ok,
   refusal,
@@ -23,6 +24,7 @@ import {
   type AttendantMetrics,
   type AttendantProtocol,
   type Attended,
+  attendedSchema,
   type Hello,
   heardSchema,
   helloSchema,
@@ -194,6 +196,16 @@ class Attendants implements AttendantDriver {
       all.push(...page.value);
       after = last.activation;
     }
+  }
+
+  /** Asked for while a failure is told: whatever comes instead of an answer is `null`. */
+  async lastReading(activation: string): Promise<Json> {
+    if (!this.#lines.has(activation)) return null;
+    const view = read(attendedSchema.nullable(), await this.#link.call('view', { activation }, ANSWER_MS));
+    const reading = view.kind === 'seen' ? (view.value?.reading ?? null) : null;
+    if (reading === null) return null;
+    const { good, said, status, body } = reading;
+    return { good, said, status, body };
   }
 
   async metrics(): Promise<Evidence<AttendantMetrics>> {

@@ -14,6 +14,7 @@ export interface Asks {
   };
   readonly forget: { readonly activation: string };
   readonly grant: { readonly activation: string; readonly epoch: number };
+  readonly view: { readonly activation: string };
   readonly list: { readonly after: string };
   readonly metrics: object;
   readonly stop: object;

@@ -75,6 +75,12 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'candidate-never-healthy': {
+    reason: 'The probe of the candidate never read well.',
+    remedy: 'Look at its last reading and log lines in this message, and mend the program or [health] of its recipe.',
+    blame: 'user',
+    retry: 'final',
+  },
   'candidate-never-active': {
     reason: 'The candidate was let in, with the write lease if it keeps state, and never became active.',
     remedy:
