@@ -1,1 +1,1 @@
-export { attendantBuild, attendantProgram } from './installation.ts';
+export { attendantBuild, attendantProgram, rehearserProgram } from './installation.ts';

@@ -3,11 +3,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Digest, digestJson } from '@idunn/kernel';
 
+const fromSource = import.meta.url.endsWith('.ts');
+
 /** The attendant program of this installation, by argv; it runs from source where this package does. */
-export function attendantProgram(): readonly [string, ...string[]] {
-  const fromSource = import.meta.url.endsWith('.ts');
-  const main = fileURLToPath(new URL(fromSource ? './main.ts' : './main.js', import.meta.url));
-  return fromSource ? [process.execPath, '--conditions=source', main] : [process.execPath, main];
+export const attendantProgram = (): Argv => program(fromSource ? './main.ts' : './main.js');
+
+/** The program that runs another on a copy of its state and looks at it, by argv without its orders. */
+export const rehearserProgram = (): Argv => program(fromSource ? './rehearser.ts' : './rehearser.js');
+
+type Argv = readonly [string, ...string[]];
+
+function program(name: string): Argv {
+  const file = fileURLToPath(new URL(name, import.meta.url));
+  return fromSource ? [process.execPath, '--conditions=source', file] : [process.execPath, file];
 }
 
 /** Names the installed bytes: another name means that they were replaced. Read without reading them. */

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { attendantBuild, attendantProgram } from '@idunn/attendant';
+import { attendantBuild, attendantProgram, rehearserProgram } from '@idunn/attendant';
 import {
   type AttendantDriver,
   type BootstrapCorrelator,
@@ -132,6 +132,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     fleet: id,
     machine: machine.name,
     roots: { runtime: directories.runtime, logs: directories.logs },
+    rehearsal: { directory: join(directories.state, 'rehearsals'), rehearser: rehearserProgram() },
     authorityKey: authority.signingKey,
     signerKeyFor: async (target) => {
       const key = await keyring.signer(target);
@@ -143,6 +144,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     clock,
     timers,
   });
+  void endRehearsals(workload, (text) => ground.log.warn({ part: 'rehearsals' }, text));
   const router = createRouterDriver({
     fleet: id,
     controlSocket: join(directories.runtime, 'router.sock'),
@@ -215,6 +217,12 @@ function hiddenFromSteps({ root, directories, bindings }: Fleet): readonly strin
     ...Object.values(secret).map(({ file }) => file),
   ]);
   return [root, ...Object.values(directories), ...bound];
+}
+
+/** What a dead daemon left of rehearsals is ended beside everything else: nobody waits for it. */
+async function endRehearsals(workload: ProcessDriver, log: (text: string) => void): Promise<void> {
+  const left = await workload.endRehearsals().catch((error: unknown) => [String(error)]);
+  for (const why of left) log(why);
 }
 
 /**

@@ -16,6 +16,8 @@ export interface AttendedTarget {
   readonly port?: number;
   /** Lines of `[endpoint]`. */
   readonly endpoint?: string;
+  /** More of the recipe. */
+  readonly recipe?: string;
   /** More of the binding. */
   readonly binding?: string;
 }
@@ -42,7 +44,7 @@ ${added.service}
 
 [health]
 ${added.health}
-`,
+${added.recipe ?? ''}`,
   });
   const model = await readFile(join(fleet.directory, 'bindings/ghostlight.toml'), 'utf8');
   const kept = (name: string): string => new RegExp(`^${name} = .*$`, 'm').exec(model)?.[0] ?? '';

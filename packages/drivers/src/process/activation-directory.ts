@@ -22,7 +22,7 @@ export interface ActivationFiles {
   readonly ticket: string;
   /** Identity of the started process. */
   readonly process: string;
-  /** What the launcher of a gated start is told. */
+  /** What a launcher, or a rehearser, is told. */
   readonly orders: string;
   /** Made by the launcher, which listens there for its grant. */
   readonly gate: string;

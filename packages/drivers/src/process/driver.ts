@@ -4,13 +4,15 @@ import type {
   Exit,
   LaunchRequest,
   MintRequest,
+  RehearsalRequest,
   StopAnswer,
   WorkloadEvent,
   WorkloadHandle,
   WorkloadPort,
 } from '@idunn/authority';
-import { type Digest, type Evidence, type Outcome, refusal, refused, seen } from '@idunn/kernel';
+import { type Digest, type Evidence, type Outcome, seen } from '@idunn/kernel';
 import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
+import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
 import { isAttended } from './attended.ts';
 import { carriersOf } from './carriers.ts';
@@ -29,8 +31,9 @@ import { observeProcess } from './observe.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { endAll, type OthersEnded } from './others.ts';
 import { readStat } from './proc.ts';
+import { Rehearsals } from './rehearsal/rehearsals.ts';
 import { removeActivation } from './retire.ts';
-import { clearGroups, handleOf, type Machine, startProgram } from './start.ts';
+import { clearGroups, groupOf, handleOf, type Machine, startProgram } from './start.ts';
 import { stopTree } from './stop.ts';
 import { readTicket, type Ticket } from './ticket.ts';
 import { DeathWatch } from './watch.ts';
@@ -50,6 +53,11 @@ export interface ProcessDriver extends WorkloadPort {
    * activation at this epoch. Answers once the program runs; safe to repeat.
    */
   openGate(handle: WorkloadHandle, grant: { readonly epoch: number }): Promise<Outcome<'open'>>;
+  /**
+   * Ends what rehearsals have left that a crash cut off: called when a daemon begins. Answers, in words, what cannot be
+   * ended.
+   */
+  endRehearsals(): Promise<readonly string[]>;
   /** Where an activation's program listens for the authority. */
   socketPath(activation: string): string;
   /** The activation as it was minted, from the authority's own signed record. */
@@ -81,6 +89,7 @@ class LinuxProcesses implements ProcessDriver {
   readonly #mint: Mint;
   readonly #deaths: DeathWatch;
   readonly #logs: LogKeeper;
+  readonly #rehearsals: Rehearsals | null;
   readonly #digests = new FileDigests();
   /** How children of this daemon ended, until they are retired. */
   readonly #ends = new Map<string, Promise<Exit>>();
@@ -96,6 +105,7 @@ class LinuxProcesses implements ProcessDriver {
     this.#mint = new Mint(options);
     this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
     this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
+    this.#rehearsals = this.#makeRehearsals();
   }
 
   mint(request: MintRequest): Promise<Outcome<Activation>> {
@@ -122,14 +132,19 @@ class LinuxProcesses implements ProcessDriver {
     return started;
   }
 
-  async rehearse(): Promise<Outcome<'passed'>> {
-    return refused(refusal('feature-not-yet-supported', 'Rehearsals are not carried out by this driver.'));
+  async rehearse(request: RehearsalRequest, signal: AbortSignal): Promise<Outcome<'passed'>> {
+    if (this.#rehearsals === null) throw new TypeError('this driver was made without a rehearser');
+    return this.#rehearsals.run(request, signal);
+  }
+
+  async endRehearsals(): Promise<readonly string[]> {
+    return (await this.#rehearsals?.sweep()) ?? [];
   }
 
   async find(target: string, activation: string): Promise<Evidence<WorkloadHandle>> {
     const files = this.#files(activation);
     const { from, room } = this.#machine;
-    const expectedGroup = room === null ? null : join(room.path, activation);
+    const expectedGroup = groupOf(this.#machine, activation);
     const found = await findProcess({ activation, files, from, unified: room?.hierarchy ?? null, expectedGroup });
     return found.kind === 'seen' ? seen(await handleOf(target, activation, found.value.identity, files)) : found;
   }
@@ -249,6 +264,19 @@ class LinuxProcesses implements ProcessDriver {
   close(): void {
     this.#deaths.close();
     this.#logs.close();
+  }
+
+  #makeRehearsals(): Rehearsals | null {
+    const { rehearsal } = this.#options;
+    if (rehearsal === undefined) return null;
+    const site = {
+      options: this.#options,
+      machine: this.#machine,
+      logs: this.#logs,
+      borrowPort: (id: string, endpoint: LaunchContract['endpoint']) => this.#mint.promisePort(id, endpoint, []),
+      returnPort: (id: string) => this.#mint.forget(id),
+    };
+    return new Rehearsals(site, rehearsal);
   }
 
   #insideTree(identity: RuntimeIdentity): (pid: number) => boolean {

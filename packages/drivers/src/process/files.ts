@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { isErrno } from './proc.ts';
 
 /** How the name of a file ends that is still written; one that stays belonged to a daemon that died. */
@@ -83,5 +85,18 @@ export async function removeEmpty(directory: string): Promise<void> {
     if (!isErrno(error, 'ENOENT', 'ENOTEMPTY')) throw error;
   }
 }
+
+const run = promisify(execFile);
+
+/** Makes a private fifo; one that is there already is kept. */
+export async function makeFifo(path: string): Promise<void> {
+  try {
+    await run('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
+  } catch (error) {
+    if (!(isErrno(error, '1') && (await isFifo(path)))) throw error;
+  }
+}
+
+const isFifo = async (path: string): Promise<boolean> => (await lstat(path)).isFIFO();
 
 export const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

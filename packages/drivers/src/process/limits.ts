@@ -54,9 +54,14 @@ export function holdLimits(limits: TreeLimits, means: LimitMeans): Outcome<Limit
     if (hierarchy === undefined || path === undefined) return notEnforceable(limit);
     groups.push({ hierarchy, path });
   }
-  if ((limits.openFiles ?? null) === null) return ok({ groups, wrapper: [] });
-  if (means.prlimit === null) return notEnforceable('openFiles');
-  return ok({ groups, wrapper: [means.prlimit, `--nofile=${limits.openFiles}:${limits.openFiles}`, '--'] });
+  const wrapper = openFilesWords(limits, means.prlimit);
+  return wrapper.ok ? ok({ groups, wrapper: wrapper.value }) : wrapper;
+}
+
+/** Words before argv that hold the limit of open files; none without one. */
+export function openFilesWords({ openFiles = null }: TreeLimits, prlimit: string | null): Outcome<readonly string[]> {
+  if (openFiles === null) return ok([]);
+  return prlimit === null ? notEnforceable('openFiles') : ok([prlimit, `--nofile=${openFiles}:${openFiles}`, '--']);
 }
 
 function makeLegacyGroup(hierarchy: Hierarchy, name: string, file: string, value: number): string | undefined {

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { MintRequest } from '@idunn/authority';
 import {
   canonicalJson,
@@ -20,15 +17,15 @@ import {
   verificationKey,
 } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
+import type { LaunchContract } from '@idunn/release';
 import { z } from 'zod';
-import { type ActivationFiles, activationFiles, checkSocketPath, isSegment } from './activation-directory.ts';
-import { makeDirectory, placePrivate, readIfThere } from './files.ts';
+import { type ActivationFiles, activationFiles, checkSocketPath } from './activation-directory.ts';
+import { makeDirectory, makeFifo, placePrivate, readIfThere } from './files.ts';
 import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { pickPort } from './ports.ts';
 import { probeWords } from './probe-words.ts';
-import { isErrno } from './proc.ts';
-import { readSecret } from './secrets.ts';
+import { type GatheredSecret, gatherSecrets } from './secrets.ts';
 
 const statementSchema = z.strictObject({
   header: headerSchema,
@@ -76,7 +73,7 @@ export class Mint {
     if ((await readIfThere(files.launch)) !== null) return this.#earlier(files, request);
     const keys = await this.#gather(request);
     if (!keys.ok) return keys;
-    const port = await this.#promisePort(request);
+    const port = await this.promisePort(request.activation, request.launch.endpoint, request.takenPorts);
     if (!port.ok) return port;
     const activationSeed = freshSeed();
     const activationKey = signingKeyFromSeed(activationSeed);
@@ -123,22 +120,20 @@ export class Mint {
   async #gather(request: MintRequest): Promise<Outcome<Credentials>> {
     const signer = await this.#options.signerKeyFor(request.expected.target);
     if (!signer.ok) return signer;
-    const secrets: { name: string; bytes: Buffer }[] = [];
-    for (const secret of request.launch.secrets) {
-      if (!isSegment(secret.name)) throw new TypeError('the name of a secret is not one plain path segment');
-      const bytes = await readSecret(secret);
-      if (!bytes.ok) return bytes;
-      secrets.push({ name: secret.name, bytes: bytes.value });
-    }
-    return ok({ signerSeed: seedOf(signer.value), secrets });
+    const secrets = await gatherSecrets(request.launch);
+    return secrets.ok ? ok({ signerSeed: seedOf(signer.value), secrets: secrets.value }) : secrets;
   }
 
-  #promisePort(request: MintRequest): Promise<Outcome<number | null>> {
-    const { endpoint } = request.launch;
+  /** A port that nobody was promised yet, and that is now promised until `forget`; `null` without an endpoint. */
+  promisePort(
+    activation: string,
+    endpoint: LaunchContract['endpoint'],
+    taken: readonly number[],
+  ): Promise<Outcome<number | null>> {
     if (endpoint === null) return Promise.resolve(ok(null));
     const picked = this.#pick.then(async () => {
-      const port = await pickPort(endpoint, new Set([...request.takenPorts, ...this.#promised.values()]));
-      if (port.ok) this.#promised.set(request.activation, port.value);
+      const port = await pickPort(endpoint, new Set([...taken, ...this.#promised.values()]));
+      if (port.ok) this.#promised.set(activation, port.value);
       return port;
     });
     this.#pick = Promise.allSettled([picked]);
@@ -178,7 +173,7 @@ export class Mint {
 
 interface Credentials {
   readonly signerSeed: string;
-  readonly secrets: readonly { readonly name: string; readonly bytes: Buffer }[];
+  readonly secrets: readonly GatheredSecret[];
 }
 
 /**
@@ -222,16 +217,3 @@ function seedOf(key: SigningKey): string {
   if (d === undefined) throw new TypeError('a signing key has a private part');
   return Buffer.from(d, 'base64url').toString('base64');
 }
-
-const run = promisify(execFile);
-
-async function makeFifo(path: string): Promise<void> {
-  try {
-    await run('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
-  } catch (error) {
-    // A mint that died half-way left it.
-    if (!(isErrno(error, '1') && (await isFifo(path)))) throw error;
-  }
-}
-
-const isFifo = async (path: string): Promise<boolean> => (await lstat(path)).isFIFO();

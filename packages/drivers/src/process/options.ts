@@ -17,6 +17,13 @@ export interface ProcessDriverOptions {
   readonly observerEndpoint: (target: string) => ObserverEndpoint | null;
   /** Absolute path of a file of an installed release; an empty `path` names the artifact itself. */
   readonly artifactFile: (release: Digest, artifact: string, path: string) => string;
+  /** Needed to rehearse attended programs. */
+  readonly rehearsal?: {
+    /** Where copies of states are made: a place of its own with room for them. */
+    readonly directory: string;
+    /** The program that runs another and probes it, by argv; the path of its orders is added. */
+    readonly rehearser: readonly [string, ...string[]];
+  };
   readonly clock: Clock;
   readonly timers: Timers;
   /** Look for a control group hierarchy (the default), or do without. */

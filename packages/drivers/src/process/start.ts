@@ -30,6 +30,8 @@ export interface StartSite {
   readonly machine: Machine;
   readonly files: ActivationFiles;
   readonly log: string;
+  /** Puts another program in front of the launch contract's own. */
+  readonly dress?: (words: LaunchWords) => Promise<LaunchWords>;
   /** The child of this daemon ended; its identity decides what that means. */
   readonly onExit: (code: number | null, signal: string | null) => void;
 }
@@ -41,7 +43,7 @@ export async function startProgram(request: LaunchRequest, site: StartSite): Pro
   if ((await readIfThere(files.launch)) === null) {
     return refused(refusal('activation-not-minted', `Activation ${activation} has no launch document.`));
   }
-  const expectedGroup = machine.room === null ? null : join(machine.room.path, activation);
+  const expectedGroup = groupOf(machine, activation);
   const unified = machine.room?.hierarchy ?? null;
   const earlier = await findProcess({ activation, files, from: machine.from, unified, expectedGroup });
   if (earlier.kind === 'seen' && earlier.value.main === 'alive') {
@@ -75,7 +77,12 @@ async function startFirst(
   const prepared = prepareGroups(request.launch, activation, machine, group, options.fleet);
   if (!prepared.ok) return prepared;
   const { groups, wrapper } = prepared.value;
-  const launcher = request.start === 'gated' ? await orderLauncher(request, words.value, wrapper, files) : null;
+  const ordered = request.start === 'gated' ? await orderLauncher(request, words.value, wrapper, files) : ok(null);
+  if (!ordered.ok) {
+    clearGroups(activation, machine, group, options.fleet);
+    return ordered;
+  }
+  const launcher = ordered.value;
   const ticket = ticketFor(request, words.value, machine.from, group, launcher);
   if (!(await takeTicket(files, ticket))) return spent(activation);
   const birth: Birth = {
@@ -83,7 +90,7 @@ async function startFirst(
     log: site.log,
     groups,
     ...(launcher === null
-      ? { words: words.value, wrapper, aliveAt: ALIVE_DESCRIPTOR }
+      ? { words: (await site.dress?.(words.value)) ?? words.value, wrapper, aliveAt: ALIVE_DESCRIPTOR }
       : { words: launcher.words, wrapper: [], aliveAt: ALIVE_PAST_LAUNCHER }),
   };
   const child = await giveBirth(birth);
@@ -139,6 +146,10 @@ export function clearGroups(activation: string, machine: Machine, group: string 
   if (machine.room !== null && group !== null) removeGroup(join(machine.room.hierarchy.mount, group));
   dropLimits({ hierarchies: machine.hierarchies, name: legacyName(fleet, activation) });
 }
+
+/** Where an activation's group would be; `null` where none can be made. */
+export const groupOf = ({ room }: Machine, activation: string): string | null =>
+  room === null ? null : join(room.path, activation);
 
 const legacyName = (fleet: string, activation: string): string => join(`idunn-${fleet}`, activation);
 

@@ -43,6 +43,24 @@ export const driversErrors = entries({
     blame: 'system',
     retry: 'final',
   },
+  'rehearsal-failed': {
+    reason: 'The program did not become healthy on a copy of its state; the incumbent was not touched.',
+    remedy: 'Read the last probe and the last lines of its log, correct the program, and run idunn up again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'rehearsal-too-large': {
+    reason: 'The state is larger than what may be copied for a rehearsal.',
+    remedy: 'Raise copy_limit_bytes under [rehearsal] in the binding, or make the state smaller.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'rehearsal-no-space': {
+    reason: 'The disk has no room for a copy of the state, on which the program would be rehearsed.',
+    remedy: 'Make room on the disk of the fleet’s state directory, then run idunn up again.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'activation-not-minted': {
     reason: 'The activation directory is missing.',
     remedy: 'Run idunn up again: it mints a new activation.',

@@ -10,19 +10,12 @@ export function checkAttended(document: Document, recipe: Sections<RecipeShape>)
   const { health, service } = recipe;
   if (health === undefined || health.kind === 'idunn') return [];
   return [
-    ...checkState(document),
     ...checkPace(document, health),
     ...(service === undefined
       ? []
       : [...checkEndpoint(document, health, service), ...checkRoute(document, health, service)]),
     ...(service === undefined || health.kind !== 'command' ? [] : checkCommand(document, health, service)),
   ];
-}
-
-function checkState(document: Document): readonly Fault[] {
-  if (!Object.hasOwn(document.value, 'state')) return [];
-  const message = 'state of a program that does not speak for itself: not yet supported';
-  return [faultAt(document, ['health', 'kind'], 'feature-not-yet-supported', message, document.place(['state']))];
 }
 
 /** Two whole turns fit into the freshness, so that one lost reading makes nothing stale. */

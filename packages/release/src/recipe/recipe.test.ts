@@ -42,7 +42,7 @@ test('all faults come at once, each with its line, and faults of one table do no
     'path = "same.db"',
     '[[state.store]]',
     'id = "b"',
-    'kind = "files"',
+    'kind = "postgres"',
     'path = "same.db"',
   ].join('\n');
   assert.deepEqual(faults(text), [
@@ -54,7 +54,7 @@ test('all faults come at once, each with its line, and faults of one table do no
       'a relative path that stays inside, without "..", ".", // or a slash at its end',
     '16:11 invalid-value service.args[0].slot: a slot is state-root, state-path:ID, endpoint-host, endpoint-port, ' +
       'activation-directory, artifact:ID, operator:ID',
-    '25:1 feature-not-yet-supported store kinds other than "sqlite": not yet supported',
+    '25:1 feature-not-yet-supported stores in PostgreSQL: not yet supported',
     '26:1 duplicate-name path "same.db" is used twice',
     '1:1 no-health-contract [health] is missing',
   ]);

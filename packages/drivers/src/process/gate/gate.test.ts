@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, readlinkSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { WorkloadHandle } from '@idunn/authority';
 import { digestBytes, digestJson } from '@idunn/kernel';
 import type { LaunchContract } from '@idunn/release';
@@ -90,6 +91,8 @@ test('a program behind a gate inherits what it would without one, and nothing of
   const gated = await bench.startGated(bench.sleep({ limits }));
   await bench.grant(gated, 1);
   must(await bench.driver.openGate(gated, { epoch: 1 }));
+  // It has just begun: its loader may still have a library open.
+  while (inherited(gated.identity.pid).descriptors.some((link) => link.includes('.so'))) await setImmediate();
   assert.deepEqual(inherited(gated.identity.pid), inherited(plain.identity.pid));
   assert.match(readFileSync(`/proc/${gated.identity.pid}/limits`, 'utf8'), /Max open files +123 +123 /);
 });
@@ -195,6 +198,19 @@ test('I2: between gate and program nothing is reported that does not stand there
   }
   must(await opening);
   assert.ok(looks > 0);
+});
+
+test('a limit that is too little for a launcher is refused by name, and the least is enough', async (t) => {
+  const bench = new GatedBench(t);
+  const limits = { memoryBytes: null, processes: null, openFiles: null, logBytes: 1_000, logFiles: 2 };
+  for (const little of [{ processes: 9 }, { memoryBytes: 100_663_295 }]) {
+    const launch = bench.sleep({ limits: { ...limits, ...little } });
+    await assert.rejects(bench.startGated(launch), /limit-not-enforceable.*the launcher of a gated start needs it/);
+  }
+  const least = { ...limits, memoryBytes: 100_663_296 };
+  const handle = await bench.startGated(bench.sleep({ limits: least }));
+  await bench.grant(handle, 1);
+  must(await bench.driver.openGate(handle, { epoch: 1 }));
 });
 
 test('a launcher says nothing in the program’s log and ends by SIGTERM at once', async (t) => {

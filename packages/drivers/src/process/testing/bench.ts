@@ -49,6 +49,8 @@ export const PROGRAMS = {
   dying: `console.error('cannot go on'); process.exit(3);`,
 } as const;
 
+type More = Partial<ProcessDriverOptions> | ((root: string) => Partial<ProcessDriverOptions>);
+
 /** A fleet of one target in a directory of its own, with real processes. */
 export class Bench {
   readonly root: string;
@@ -60,7 +62,7 @@ export class Bench {
   /** Ended with the test. */
   protected readonly handles: WorkloadHandle[] = [];
 
-  constructor(t: TestContext, more: Partial<ProcessDriverOptions> = {}) {
+  constructor(t: TestContext, more: More = {}) {
     t.after(() => this.#close());
     this.root = mkdtempSync(join(tmpdir(), 'idunn-p-'));
     mkdirSync(join(this.root, 'release', 'app'), { recursive: true });
@@ -81,7 +83,7 @@ export class Bench {
       artifactFile: (_release, artifact, path) => join(this.root, 'release', artifact, path),
       clock: systemClock(),
       timers: systemTimers,
-      ...more,
+      ...(typeof more === 'function' ? more(this.root) : more),
     };
     this.driver = createProcessDriver(this.options);
     this.driver.subscribe((event) => this.events.push(event));

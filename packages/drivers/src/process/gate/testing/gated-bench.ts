@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { LaunchRequest, WorkloadHandle } from '@idunn/authority';
 import type { LaunchContract, StateContract } from '@idunn/release';
+import { reach } from '../../../channel/reach.ts';
 import { createSqliteLease } from '../../../sqlite-lease/driver.ts';
 import { leaseFileOf } from '../../../sqlite-lease/lease-carriers.ts';
 import { activationFiles } from '../../activation-directory.ts';
+import { ownStandpoint } from '../../identity.ts';
 import type { ProcessDriverOptions } from '../../options.ts';
 import { Bench, must } from '../../testing/bench.ts';
 
@@ -74,10 +75,11 @@ export class GatedBench extends Bench {
   }
 
   /** Does what a daemon does that is killed between its grant and the answer. */
-  async sendGrantAndDie({ activation }: WorkloadHandle, epoch: number): Promise<void> {
+  async sendGrantAndDie({ activation, identity }: WorkloadHandle, epoch: number): Promise<void> {
     const { gate } = activationFiles(this.options.roots.runtime, activation);
-    const socket = connect(gate);
-    await once(socket, 'connect');
+    const { timers, clock } = this.options;
+    const from = ownStandpoint(clock.bootId);
+    const socket = must(await reach({ identity, path: gate, from, timers, abandoned: () => false }, 10_000));
     await new Promise<void>((resolve) => {
       socket.write(`${JSON.stringify({ activation, epoch })}\n`, () => resolve());
     });
