@@ -81,3 +81,12 @@ test('a program that does not speak for itself may keep state', () => {
   );
   assert.equal(faults(text), '');
 });
+
+test('I1: a command probe beside state is refused by name: it would be a process outside of the fenced tree', () => {
+  const text = change(
+    docsExample('recipe'),
+    'kind = "idunn"\npath = "/version"\nfreshness_ms = 300_000',
+    'kind = "command"\nargv = ["node", "check.js"]\nroute_path = "/"',
+  );
+  assert.match(faults(text), /feature-not-yet-supported command probes of a program with state/);
+});

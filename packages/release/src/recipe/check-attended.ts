@@ -15,6 +15,7 @@ export function checkAttended(document: Document, recipe: Sections<RecipeShape>)
       ? []
       : [...checkEndpoint(document, health, service), ...checkRoute(document, health, service)]),
     ...(service === undefined || health.kind !== 'command' ? [] : checkCommand(document, health, service)),
+    ...checkCommandBesideState(document, health),
   ];
 }
 
@@ -74,4 +75,11 @@ function checkCommand(
     'health.argv: the first word is a slot artifact:ID, a path with a slash in the artifact of the service, ' +
     'or its interpreter';
   return [faultAt(document, ['health', 'argv', 0], 'invalid-value', message)];
+}
+
+/** I1: the end of the program's tree is its fence, and a command that is a process outside of it could write on. */
+function checkCommandBesideState(document: Document, { kind }: AttendedHealth): readonly Fault[] {
+  if (kind !== 'command' || !Object.hasOwn(document.value, 'state')) return [];
+  const message = 'command probes of a program with state: not yet supported';
+  return [faultAt(document, ['health', 'kind'], 'feature-not-yet-supported', message, document.place(['state']))];
 }

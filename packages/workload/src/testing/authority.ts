@@ -92,24 +92,26 @@ export interface LaunchFields {
   readonly presenceEveryMs?: number;
   readonly signedWith?: SigningKey;
   readonly attended?: JsonObject;
+  readonly activation?: string;
 }
 
 export function launchPayload(fields: LaunchFields = {}): JsonObject {
   const stores = fields.stores ?? null;
   const incarnation = `world@sha256:${'a'.repeat(64)}`;
   const observerSocket = fields.observerSocket ?? null;
+  const activation = fields.activation ?? ACTIVATION;
   return {
     header: {
       schema: 'idunn.launch/v1',
       issuer: AUTHORITY_KEY.keyId,
       audience: AUDIENCE,
-      subject: ACTIVATION,
+      subject: activation,
       requestId: 'launch-1',
       sequence: 1,
     },
     target: 'world',
     incarnation,
-    activation: ACTIVATION,
+    activation,
     authority: { keyId: AUTHORITY_KEY.keyId, publicKey: publicBase64(AUTHORITY_KEY) },
     observer:
       observerSocket === null
