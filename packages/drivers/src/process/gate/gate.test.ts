@@ -9,6 +9,9 @@ import type { WorkloadHandle } from '@idunn/authority';
 import { digestBytes, digestJson } from '@idunn/kernel';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, activationFiles } from '../activation-directory.ts';
+import { FileDigests } from '../file-digests.ts';
+import { ownStandpoint } from '../identity.ts';
+import { observeProcess } from '../observe.ts';
 import { codeOf, must, RELEASE } from '../testing/bench.ts';
 import { logged } from '../testing/logs.ts';
 import { GatedBench } from './testing/gated-bench.ts';
@@ -198,6 +201,23 @@ test('I2: between gate and program nothing is reported that does not stand there
   }
   must(await opening);
   assert.ok(looks > 0);
+});
+
+test('I2: a launcher that becomes its program while it is observed is reported as neither', async (t) => {
+  const { bench, handle, files } = await waiting(t);
+  await bench.grant(handle, 1);
+  class Slow extends FileDigests {
+    override async of(path: string) {
+      must(await bench.driver.openGate(handle, { epoch: 1 }));
+      return super.of(path);
+    }
+  }
+  // Launcher and program share one executable, so that only argv tells.
+  const from = ownStandpoint(bench.options.clock.bootId);
+  assert.equal((await observeProcess(handle, RELEASE, files, new Slow(), from)).kind, 'unknown');
+  const settled = await observeProcess(handle, RELEASE, files, new Slow(), from);
+  assert.equal(settled.kind === 'seen' && settled.value.gate, undefined);
+  assert.equal(settled.kind === 'seen' && settled.value.argv, handle.argv);
 });
 
 test('a limit that is too little for a launcher is refused by name, and the least is enough', async (t) => {
