@@ -64,6 +64,18 @@ export function metricsOf(
       },
     }),
     new Gauge({
+      name: 'idunn_route_certificate_expires_seconds',
+      help: 'When the certificate that a route serves runs out, in seconds of the Unix epoch.',
+      labelNames: ['target', 'file'],
+      registers: [],
+      async collect() {
+        this.reset();
+        for (const { target, route } of await engine.targets())
+          for (const { file, expiresAt } of route?.certificates ?? [])
+            if (expiresAt !== null) this.set({ target, file }, Date.parse(expiresAt) / 1_000);
+      },
+    }),
+    new Gauge({
       name: 'idunn_daemon_resident_bytes',
       help: 'Memory of the daemon.',
       registers: [],

@@ -140,10 +140,6 @@ function isGood({ route, health }: Plan, status: number | null): boolean {
   if (route?.protocol === 'tcp') return true;
   if (status === null) return false;
   if (health.path === null) return true;
-  if (health.kind === 'attended' && health.probe.kind === 'http') {
-    // The route is asked with GET; what another method would be answered, nobody has said.
-    return health.probe.method !== 'GET' || health.probe.statuses.includes(status);
-  }
   return status >= 200 && status < 300;
 }
 

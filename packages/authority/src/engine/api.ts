@@ -133,6 +133,12 @@ export interface TargetView {
   readonly route: {
     readonly endpoint: string;
     readonly members: readonly { readonly incarnation: IncarnationKey; readonly backend: string }[];
+    /** What TLS is served with; empty without. `expiresAt` is `null` while none could be read. */
+    readonly certificates: readonly {
+      readonly file: string;
+      readonly names: readonly string[];
+      readonly expiresAt: string | null;
+    }[];
   } | null;
   readonly static: null;
   /** How what is admitted makes room for the next, with the reason of an outage by design; `null` before. */

@@ -1,4 +1,5 @@
 import { type Code, catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
+import { certificateIncidents } from '../decisions/certificates.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import type { Body, Launch, Subject } from '../records/body.ts';
@@ -38,7 +39,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   const admitted = record.admitted;
   const desired = await core.journal.read('desired', target);
   const unread: {
-    code: 'lease-row-unreadable' | 'route-unreadable' | 'freeze-engaged' | 'incumbent-unseen';
+    code: Code;
     detail: string;
   }[] = [];
   const plan = admitted === null ? null : await core.library.plan(admitted.plan);
@@ -52,6 +53,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   ]);
   if (rows?.kind === 'unknown') unread.push({ code: 'lease-row-unreadable', detail: rows.because });
   if (route?.kind === 'unknown') unread.push({ code: 'route-unreadable', detail: route.because });
+  if (route?.kind === 'seen') unread.push(...certificateIncidents(route.value.certificates, now.wallMs));
   if (freeze.kind === 'unknown') unread.push({ code: 'freeze-engaged', detail: freeze.because });
   if (process?.kind === 'unknown') unread.push({ code: 'incumbent-unseen', detail: process.because });
   const head = record.queue[0];
@@ -81,6 +83,11 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
             members: route.value.members.map(({ incarnation, backend }) => ({
               incarnation,
               backend: `${backend.host}:${backend.port}`,
+            })),
+            certificates: route.value.certificates.map(({ file, names, expiresAtMs }) => ({
+              file,
+              names,
+              expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
             })),
           }
         : null,

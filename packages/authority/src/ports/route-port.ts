@@ -86,8 +86,8 @@ export interface RoutePort {
   ): Promise<Evidence<{ readonly held: number; readonly failed: number; readonly longestHoldMs: number }>>;
   /**
    * Begins the drain of an incarnation that left: answers how many requests are open towards it now. Those still open
-   * after `withinMs` are closed by the proxy, streams included; `drained` follows as soon as none is open. Safe to
-   * repeat.
+   * after `withinMs` are closed by the proxy, streams included; `drained` follows as soon as none is open. Before
+   * that end streams are told. Safe to repeat: of several ends that were asked for the earliest holds.
    */
   drain?(route: string, incarnation: IncarnationKey, withinMs: number): Promise<Evidence<number>>;
   subscribe?(listener: (event: RouteEvent) => void): void;

@@ -45,7 +45,17 @@ const ghostlight: TargetStatus = {
     },
   ],
   lease: { epoch: 3, activation: `act-${'1'.repeat(32)}`, state: 'held' },
-  route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: key('a'), backend: '127.0.0.1:9000' }] },
+  route: {
+    endpoint: 'http://127.0.0.1:8080',
+    members: [{ incarnation: key('a'), backend: '127.0.0.1:9000' }],
+    certificates: [
+      {
+        file: '/etc/tls/a.pem',
+        names: ['a.example.org', 'www.a.example.org'],
+        expiresAt: '2027-01-31T00:00:00.000Z',
+      },
+    ],
+  },
   attended: [],
   static: null,
   rollout: null,
@@ -84,6 +94,7 @@ test('the three truths of each incarnation stand side by side, disagreements bel
     '  ├─ waiting on a disagreement, since 00:00:00 UTC, until 00:00:00 UTC at most; what to do: correct the candidate',
     '  ├─ lease   epoch 3, held by 111111111111',
     '  ├─ route   http://127.0.0.1:8080 → 127.0.0.1:9000 (aaaaaaaaaaaa)',
+    '  ├─ tls     a.example.org, www.a.example.org until 2027-01-31',
     '  └─ incarnation   role       Expected        Present                       Ready',
     '     aaaaaaaaaaaa  admitted   ✔ dddddddddddd  ✔ active #7, 5 s ago          ✔ eeeeeeeeeeee, 5 s ago',
     '     cccccccccccc  candidate  ✔ dddddddddddd  ? stale: warming #1, 5 s ago  ? not seen',

@@ -99,6 +99,10 @@ function authorityLines({ lease, route }: TargetStatus, signs: Signs): string[] 
   if (route !== null) {
     const members = route.members.map(({ incarnation, backend }) => `${backend} (${short(incarnation)})`);
     lines.push(`route   ${route.endpoint} ${signs.arrow} ${members.length === 0 ? 'nobody' : members.join(', ')}`);
+    for (const { file, names, expiresAt } of route.certificates) {
+      const until = expiresAt === null ? 'cannot be read' : `until ${expiresAt.slice(0, 10)}`;
+      lines.push(`tls     ${names.length === 0 ? file : names.join(', ')} ${until}`);
+    }
   }
   return lines;
 }

@@ -63,7 +63,11 @@ export const targetStatus = z.object({
     .nullable(),
   /** `null` where the target has no route. */
   route: z
-    .object({ endpoint: z.string(), members: z.array(z.object({ incarnation: incarnationKey, backend: z.string() })) })
+    .object({
+      endpoint: z.string(),
+      members: z.array(z.object({ incarnation: incarnationKey, backend: z.string() })),
+      certificates: z.array(z.object({ file: z.string(), names: z.array(z.string()), expiresAt: instant.nullable() })),
+    })
     .nullable(),
   /** Its activations that the attendant speaks for, each with what was read last. */
   attended: z.array(

@@ -33,7 +33,11 @@ export const admittedView: TargetView = {
     },
   ],
   lease: { epoch: 3, activation: 'act-1', state: 'held' },
-  route: { endpoint: 'http://127.0.0.1:8080', members: [{ incarnation: INCARNATION, backend: '127.0.0.1:9000' }] },
+  route: {
+    endpoint: 'http://127.0.0.1:8080',
+    members: [{ incarnation: INCARNATION, backend: '127.0.0.1:9000' }],
+    certificates: [],
+  },
   static: null,
   rollout: null,
   transaction: null,

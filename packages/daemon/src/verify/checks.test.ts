@@ -94,10 +94,14 @@ test('I3: lease and route must each name the admitted process', () => {
   assert.deepEqual(view({ lease: { epoch: 3, activation: 'act-2', state: 'held' } }), ['write lease differs']);
   assert.deepEqual(view({ lease: { epoch: 3, activation: null, state: 'revoked' } }), ['write lease differs']);
   assert.deepEqual(view({ lease: null }), ['write lease unknown']);
-  const to = (backend: string, incarnation = INCARNATION) => ({ endpoint: 'e', members: [{ incarnation, backend }] });
+  const to = (backend: string, incarnation = INCARNATION) => ({
+    endpoint: 'e',
+    members: [{ incarnation, backend }],
+    certificates: [],
+  });
   assert.deepEqual(view({ route: to('127.0.0.1:9001') }), ['route differs'], 'F14: another port');
   assert.deepEqual(view({ route: to('127.0.0.1:9000', `ghostlight@${digest('7')}`) }), ['route differs']);
-  assert.deepEqual(view({ route: { endpoint: 'e', members: [] } }), ['route differs']);
+  assert.deepEqual(view({ route: { endpoint: 'e', members: [], certificates: [] } }), ['route differs']);
   assert.deepEqual(view({ route: null }), ['route unknown']);
 });
 

@@ -90,6 +90,21 @@ test('F10: a WebSocket is told before its drain ends, with 1001 between two fram
   assert.equal((await servedClose).code, 1001, 'the client’s answer reached the backend');
 });
 
+test('F10: who asks a drain again, as the authority does while it waits, does not put its end off', async (t) => {
+  const { driver, serve } = router;
+  const contract = await ownContract();
+  const one = await echoing(t, 'one');
+  await serve(contract, [one.member]);
+  const socket = await connected(contract.listen.port);
+  const closed = closedWith(socket);
+  await serve(contract, []);
+  await eventually('the drain ends', async () => {
+    await driver.drain(contract.name, one.member.incarnation, 300);
+    return router.events.some((told) => told.kind === 'drained' && told.route === contract.name);
+  });
+  assert.equal((await closed).code, 1001);
+});
+
 test('a router that stops tells its WebSockets, and never within a frame that is on its way', async (t) => {
   const { driver, serve } = await rig(t);
   const contract = await ownContract();

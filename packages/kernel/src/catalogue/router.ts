@@ -143,6 +143,12 @@ export const routerErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
+  'route-certificate-expiring': {
+    reason: 'A certificate that the route serves runs out soon, or has run out.',
+    remedy: 'Renew it and put the new pair in the place of the old one; it is read again by itself.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'route-without-member': {
     reason: 'The route has no member that could answer.',
     remedy: 'Run idunn status; idunn up brings the target up.',

@@ -119,16 +119,19 @@ export class Exchange implements Open {
     this.#body.attach(upstream);
   }
 
+  /** An event stream ends whole, so that its client comes again at once; any other answer may end by itself. */
   notice(): void {
-    this.#tunnel?.notice();
+    if (this.#tunnel !== null) return this.#tunnel.notice();
+    if (!this.#eventStream || this.#answer === null) return;
+    this.#response.end();
+    this.#leaveMember();
   }
 
-  /** The end of the member's drain. An event stream ends whole, so that its client comes again at once. */
+  /** The end of the member's drain. */
   cut(): void {
     if (this.#tunnel !== null) return this.#tunnel.cut();
     if (this.#waiting !== null) return this.#leaveMember(); // Rejected before effect: it waits on for the new member.
     if (!this.#response.headersSent) this.#refuse(503, 'request-cut-at-drain');
-    else if (this.#eventStream) this.#response.end();
     else this.#response.destroy();
     this.#leaveMember();
   }

@@ -54,7 +54,8 @@ export class LiveRoute implements ExchangeRoute, StreamRoute {
   readonly streams = new Streams();
   readonly #drainedBy: (member: Member) => void;
   readonly #departed = new Set<Member>();
-  readonly #deadlines = new Map<Member, () => void>();
+  readonly #drains = new Map<Member, { readonly endsAtMs: number; readonly withdraw: () => void }>();
+  readonly #clock: Clock;
   #served: Snapshot | null = null;
   staged: Snapshot | null = null;
   #members: readonly Member[] = [];
@@ -68,14 +69,15 @@ export class LiveRoute implements ExchangeRoute, StreamRoute {
   constructor(name: string, target: string, surroundings: RouteSurroundings) {
     this.name = name;
     this.target = target;
+    this.#clock = surroundings.clock;
     this.timers = surroundings.timers;
     this.log = surroundings.log;
     this.observations = surroundings.observations;
     this.line = new WaitingLine(surroundings.clock, surroundings.timers, this.budget, 0);
     this.#drainedBy = (member) => {
       this.#departed.delete(member);
-      this.#deadlines.get(member)?.();
-      this.#deadlines.delete(member);
+      this.#drains.get(member)?.withdraw();
+      this.#drains.delete(member);
       surroundings.drained(name, member.identity);
     };
   }
@@ -215,14 +217,21 @@ export class LiveRoute implements ExchangeRoute, StreamRoute {
       .reduce((sum, member) => sum + member.open, 0);
   }
 
-  /** Closes what is still open towards the departed incarnation after `withinMs`. Blocks nobody (F10). */
+  /**
+   * Closes what is still open towards the departed incarnation after `withinMs`; of repeats the earliest end holds.
+   * Blocks nobody (F10).
+   */
   drain(incarnation: string, withinMs: number): number {
     let open = 0;
     for (const member of this.#departed) {
       if (member.identity.incarnation !== incarnation) continue;
       open += member.open;
-      this.#deadlines.get(member)?.();
-      this.#deadlines.set(member, this.#endDrain(member, withinMs));
+      const endsAtMs = this.#clock.monotonicMs() + withinMs;
+      const before = this.#drains.get(member);
+      // A repeat asks how many are open; it never puts the end off.
+      if (before !== undefined && before.endsAtMs <= endsAtMs) continue;
+      before?.withdraw();
+      this.#drains.set(member, { endsAtMs, withdraw: this.#endDrain(member, withinMs) });
     }
     return open;
   }

@@ -1,0 +1,90 @@
+import { claim, type Proof, spread } from './lib/proof.ts';
+import { carry, chat, listen, Tally, talk } from './lib/protocols/clients.ts';
+import { protocolsIn } from './lib/protocols/source.ts';
+import { withFleet } from './lib/stage.ts';
+
+const CLIENTS = 8;
+const EVENT_LIMIT_MS = 200;
+
+export const proof: Proof = {
+  name: 'protocols',
+  promise: 'WebSockets, event streams, TCP, large bodies and HEAD pass through switches without a failure.',
+  run: ({ quick, note }) =>
+    withFleet(async (fleet) => {
+      const rounds = quick ? 3 : 10;
+      await fleet.daemon();
+      const protocols = await protocolsIn(fleet);
+      const { sitePort, echoPort } = protocols;
+      for (const target of ['site', 'echo'] as const) {
+        const { outcome } = await protocols.deploy(target);
+        note(`first deployment of ${target}: ${outcome.outcome}`);
+      }
+      const stop = new AbortController();
+      const kinds = { webSocket: new Tally('WebSocket'), events: new Tally('events'), bodies: new Tally('bodies') };
+      const tallies = { ...kinds, tcp: new Tally('TCP') };
+      const delaysMs: number[] = [];
+      const loops = Array.from({ length: CLIENTS }, () => [
+        chat(sitePort, tallies.webSocket, stop.signal),
+        listen(sitePort, tallies.events, delaysMs, stop.signal),
+        carry(sitePort, tallies.bodies, stop.signal),
+        talk(echoPort, tallies.tcp, stop.signal),
+      ]).flat();
+      let admitted = 0;
+      let failedByRouter = 0;
+      const holds: number[] = [];
+      for (let round = 1; round <= rounds; round++) {
+        for (const target of ['site', 'echo'] as const) {
+          const { outcome } = await protocols.deploy(target);
+          if (outcome.outcome === 'admitted') admitted++;
+          else note(`${target}, round ${round}: ${outcome.outcome} ${JSON.stringify(outcome.refusal)}`);
+          failedByRouter += outcome.requests.failed;
+          holds.push(outcome.requests.longestHoldMs);
+        }
+        note(`${round} of ${rounds} rounds deployed`);
+      }
+      // The last drain ends too, so that its streams are told.
+      await Promise.all([told(tallies.webSocket, rounds), told(tallies.events, rounds), told(tallies.tcp, rounds)]);
+      stop.abort();
+      await Promise.all(loops);
+      const failures = Object.values(tallies).flatMap((tally) => tally.failures);
+      for (const failure of failures.slice(0, 5)) note(`failed: ${failure}`);
+      const delay = spread(delaysMs);
+      const switches = 2 * rounds;
+      return {
+        figures: {
+          deploys: switches,
+          admitted,
+          requests: Object.values(tallies).reduce((sum, { done }) => sum + done, 0),
+          done: Object.fromEntries(Object.entries(tallies).map(([kind, { done }]) => [kind, done])),
+          toldAtDrain: Object.fromEntries(Object.entries(tallies).map(([kind, { told: count }]) => [kind, count])),
+          failed: failures.length,
+          failedByRouter,
+          heldMs: spread(holds),
+          eventDelayMs: delay,
+        },
+        claims: [
+          claim(`all ${switches} deployments were admitted`, admitted === switches),
+          claim('nothing failed', failures.length === 0 && failedByRouter === 0),
+          claim(
+            'enough happened to show it',
+            Object.values(tallies).every(({ done }) => done >= 100),
+          ),
+          claim(
+            'each kind of stream was ended by drains, with notice',
+            [tallies.webSocket, tallies.events, tallies.tcp].every((tally) => tally.told >= CLIENTS * rounds),
+          ),
+          claim(`the first byte of an event came within ${EVENT_LIMIT_MS} ms (p99)`, delay.p99 <= EVENT_LIMIT_MS),
+        ],
+      };
+    }),
+};
+
+const TOLD_WITHIN_MS = 15_000;
+
+/** Resolves once the streams of a kind were ended by that many drains, or too late: then the claim fails. */
+async function told(tally: Tally, drains: number): Promise<void> {
+  const untilMs = performance.now() + TOLD_WITHIN_MS;
+  while (tally.told < CLIENTS * drains && performance.now() < untilMs) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
