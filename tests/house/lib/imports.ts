@@ -67,8 +67,8 @@ export function importFaults(repository: Repository): readonly Fault[] {
 
 function wrongImport(repository: Repository, file: SourceFile, { specifier, how }: Import): string | null {
   if (specifier.startsWith('.')) return wrongRelative(repository, file, specifier);
-  // An example's own import map, by which one source runs here and in its own repository.
-  if (specifier.startsWith('#') && file.path.startsWith('examples/')) return null;
+  // The import map of a program that runs in a repository of its own: an example, or what a proof deploys.
+  if (specifier.startsWith('#') && /^examples\/|^proofs\/lib\/[^/]+\/app\//.test(file.path)) return null;
   const name = packageOf(specifier);
   if (name === null) return null;
   if (name.startsWith(SCOPE)) return wrongRoom(repository, file, specifier, name, how);

@@ -358,3 +358,23 @@ test('several members take turns, and backend connections are used again', async
   assert.deepEqual(bodies.sort(), ['one', 'one', 'one', 'two', 'two', 'two']);
   assert.equal(connections, 2);
 });
+
+test('F10: a listener that goes away closes idle connections, and busy ones with notice on their answer', async (t) => {
+  const arrived = signal<Parameters<Serve>[1]>();
+  const { contract, port } = await served(t, (request, response) => {
+    if (request.url === '/slow') arrived.tell(response);
+    else response.end('quick');
+  });
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const [idle, busy] = await Promise.all([wire(port), wire(port)]);
+  idle.write(get('/'));
+  assert.doesNotMatch(await idle.until('quick'), /Connection: close/);
+  busy.write(get('/slow'));
+  const slow = await arrived.happened;
+  const state = await router.driver.read(contract.name);
+  assert.ok(state.kind === 'seen');
+  await router.serve({ ...contract, listen: { host: '127.0.0.1', port: await freePort() } }, state.value.members);
+  await idle.ended();
+  slow.end('slow');
+  assert.match(await busy.ended(), /Connection: close\r\n[^]*slow$/);
+});
