@@ -18,6 +18,14 @@ export { verifyAuthorization } from './authorization/frozen.ts';
 export { AUTHORIZATION_KIND } from './authorization/record.ts';
 export { type BindingDocument, parseBinding } from './binding/parse.ts';
 export type { Binding } from './binding/schema.ts';
+export {
+  type BuildShelf,
+  type BuildShelfOptions,
+  type CarriedBuilds,
+  createBuildShelf,
+  type TakenBuild,
+} from './carry/shelf.ts';
+export { type BuildExport, openBuildExport } from './carry/statement.ts';
 export { type Fault, faultsOf, type Place, renderFaults } from './configuration/fault.ts';
 export { type Account, type Directories, resolveDirectories } from './fleet/directories.ts';
 export { type Fleet, routeName } from './fleet/fleet.ts';

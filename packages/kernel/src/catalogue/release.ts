@@ -388,6 +388,31 @@ export const releaseErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'build-export-missing': {
+    reason: 'There is no whole export of a build where one was named.',
+    remedy: 'Export the build again where it was sealed: idunn ladder promote does it.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'build-export-altered': {
+    reason: 'The bytes of a carried build are not what was sealed.',
+    remedy: 'Export the build again where it was sealed, and carry it again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'builder-unknown': {
+    reason: 'No builder that the binding admits signed the export of the build.',
+    remedy:
+      'Add the public key of the fleet that sealed it to source.builders of the binding: idunn key show authority prints it there.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'build-unknown': {
+    reason: 'The build is neither sealed nor carried here.',
+    remedy: 'Promote it from the fleet that sealed it: idunn ladder promote.',
+    blame: 'user',
+    retry: 'final',
+  },
   'release-missing': {
     reason: 'The sealed release is not installed on this machine.',
     remedy: 'Deploy the revision again with idunn up to seal it anew.',

@@ -1,17 +1,16 @@
-import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { canonicalJson, type Digest, digestBytes, isDigest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { ArtifactSpec } from '../model/plan.ts';
-import type { ArtifactFile, SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
+import type { ArtifactFile, SealedRelease } from '../model/sealed-release.ts';
 import type { StageId } from '../ports/source-port.ts';
 import type { ReleaseStorePort } from '../ports/stage-port.ts';
 import { readReleaseRecord } from '../seal/record.ts';
 import { stagePaths } from '../source/stage-paths.ts';
+import { artifactDifference, copyOne } from './artifact-files.ts';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 import type { DigestMemo } from './digest-memo.ts';
-import { absentAsNull, digestFile, readWhole, removeTree, syncPath, writeDurably } from './files.ts';
-import { walk } from './walk.ts';
+import { absentAsNull, removeTree, syncPath, writeDurably } from './files.ts';
 
 export const RECORD = 'release.json';
 export const PROVENANCE = 'provenance.json';
@@ -121,25 +120,6 @@ export function createReleaseStore({ directory, stages, digests }: ReleaseStoreO
   }
 }
 
-/** Copies one file and digests what was copied: what was sealed is what is installed (I2). */
-async function copyOne(from: string, to: string, file: ArtifactFile): Promise<boolean> {
-  if (file.link !== undefined) {
-    await symlink(file.link, to);
-    return true;
-  }
-  const mode = file.executable ? 0o555 : 0o444;
-  const bytes = await readWhole(from);
-  if (bytes === null) {
-    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    await chmod(to, mode);
-    return (await digestFile(to)) === file.digest;
-  }
-  if (digestBytes(bytes) !== file.digest) return false;
-  await writeFile(to, bytes, { flag: 'wx', mode: 0o600 });
-  await chmod(to, mode);
-  return true;
-}
-
 async function verifyRelease(root: string, release: Digest, digests: DigestMemo): Promise<Outcome<SealedRelease>> {
   const text = await readFile(join(root, RECORD), 'utf8').catch(absentAsNull);
   if (text === null) return refused(refusal('release-missing', `The release ${release} is not installed.`));
@@ -160,29 +140,4 @@ async function verifyRelease(root: string, release: Digest, digests: DigestMemo)
     if (difference !== null) return altered(difference);
   }
   return ok(record);
-}
-
-/**
- * The first difference between an installed artifact and its record, in words; `null` when every byte is as sealed
- * (F13).
- */
-async function artifactDifference(path: string, artifact: SealedArtifact, digests: DigestMemo): Promise<string | null> {
-  const stat = await lstat(path).catch(absentAsNull);
-  if (stat === null) return `${artifact.id} is missing`;
-  const found = stat.isDirectory() ? (await walk(path)).filter(({ kind }) => kind !== 'directory') : [{ path: '' }];
-  const unknown = new Set(found.map((entry) => entry.path));
-  for (const file of artifact.files) {
-    const name = file.path === '' ? artifact.id : `${artifact.id}/${file.path}`;
-    if (!unknown.delete(file.path)) return `${name} is missing`;
-    if (await differs(join(path, file.path), file, digests)) return `${name} differs`;
-  }
-  const [extra] = unknown;
-  return extra === undefined ? null : `${artifact.id}/${extra} does not belong to it`;
-}
-
-async function differs(path: string, file: ArtifactFile, digests: DigestMemo): Promise<boolean> {
-  const stat = await lstat(path);
-  if (file.link !== undefined) return !stat.isSymbolicLink() || (await readlink(path)) !== file.link;
-  if (!stat.isFile() || stat.size !== file.bytes || ((stat.mode & 0o100) !== 0) !== file.executable) return true;
-  return (await digests.digest(path)) !== file.digest;
 }

@@ -37,6 +37,8 @@ const source = z.strictObject({
   commit: objectId.optional(),
   /** With `signed-authorization`: the public keys whose word selects a commit. */
   authorizers: list(publicKey),
+  /** The authorities whose exported builds may be sealed here without building again. */
+  builders: list(publicKey),
   recipe: relativePath.default('deployment/idunn/recipe.toml'),
   /** The submodules that are admitted; one that is not named here is refused. */
   submodule: list(z.strictObject({ path: relativePath, origin, ref })),

@@ -9,9 +9,11 @@ export interface BuildObservations {
   readonly lockfiles: Readonly<Record<string, Digest>>;
   /** By step: each place outside that it connected to. */
   readonly contacted: Readonly<Record<string, readonly string[]>>;
+  /** The provenance of the fleet that the bytes were carried from; `null` when the steps ran here. */
+  readonly carried: Digest | null;
 }
 
-export const NOTHING_OBSERVED: BuildObservations = { lockfiles: {}, contacted: {} };
+export const NOTHING_OBSERVED: BuildObservations = { lockfiles: {}, contacted: {}, carried: null };
 
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
@@ -24,7 +26,7 @@ const hex = (digest: string): string => digest.slice('sha256:'.length);
 export function provenanceStatement(
   plan: Plan,
   artifacts: readonly SealedArtifact[],
-  { lockfiles, contacted }: BuildObservations = NOTHING_OBSERVED,
+  { lockfiles, contacted, carried }: BuildObservations = NOTHING_OBSERVED,
 ) {
   const { source, launch } = plan;
   const byproducts = Object.entries(contacted).map(([step, places]) => ({
@@ -69,6 +71,7 @@ export function provenanceStatement(
           { name: source.recipePath, digest: { sha256: hex(source.recipeDigest) } },
           ...Object.entries(lockfiles).map(([name, digest]) => ({ name, digest: { sha256: hex(digest) } })),
           ...plan.inputs.map(({ id, url, sha256 }) => ({ name: id, uri: url, digest: { sha256: hex(sha256) } })),
+          ...(carried === null ? [] : [{ name: 'carried build', digest: { sha256: hex(carried) } }]),
           ...interpreter.map(({ digest }) => ({ name: 'interpreter', digest: { sha256: hex(digest) } })),
         ],
       },

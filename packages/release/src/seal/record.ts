@@ -14,6 +14,14 @@ const file = z.strictObject({
   executable: z.boolean(),
   link: z.string().exactOptional(),
 });
+/** An artifact with its files, as records carry it. */
+export const sealedArtifactSchema = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['file', 'directory']),
+  digest,
+  files: z.array(file),
+});
+
 const record = z.strictObject({
   schema: z.literal('idunn.sealed-release/v1'),
   target: z.string(),
@@ -25,9 +33,7 @@ const record = z.strictObject({
   revision: z.string(),
   executableDigest: digest,
   entry: z.strictObject({ artifact: z.string(), path: z.string(), digest }).nullable(),
-  artifacts: z.array(
-    z.strictObject({ id: z.string(), kind: z.enum(['file', 'directory']), digest, files: z.array(file) }),
-  ),
+  artifacts: z.array(sealedArtifactSchema),
   provenance: digest,
   sealedBy: z.string(),
 });

@@ -3,21 +3,36 @@ import type { Plan } from '../model/plan.ts';
 import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
 
-/**
- * The build's content address: source, recipe, inputs, steps and artifacts. Nothing of a fleet, machine, binding or
- * origin is in it, so the same commit that gives the same bytes is the same build everywhere.
- */
-export function buildDigest(plan: Plan, artifacts: readonly SealedArtifact[]): Digest {
-  const { source, inputs, steps } = plan;
-  return digestJson({
+/** What a build is made of. Nothing of a fleet, machine, binding or origin is in it. */
+export interface BuildContent {
+  readonly schema: 'idunn.build/v1';
+  readonly source: { readonly objectFormat: string; readonly commit: string; readonly tree: string };
+  readonly recipe: { readonly path: string; readonly digest: Digest };
+  readonly inputs: readonly { readonly id: string; readonly sha256: Digest }[];
+  readonly steps: readonly {
+    readonly id: string;
+    readonly stage: string;
+    readonly profile: string;
+    readonly argv: readonly string[];
+    readonly cwd: string;
+  }[];
+  readonly artifacts: readonly Pick<SealedArtifact, 'id' | 'kind' | 'digest'>[];
+}
+
+export function buildContent({ source, inputs, steps }: Plan, artifacts: readonly SealedArtifact[]): BuildContent {
+  return {
     schema: 'idunn.build/v1',
     source: { objectFormat: source.objectFormat, commit: source.commit, tree: source.tree },
     recipe: { path: source.recipePath, digest: source.recipeDigest },
     inputs: inputs.map(({ id, sha256 }) => ({ id, sha256 })),
     steps: steps.map(({ id, stage, profile, argv, cwd }) => ({ id, stage, profile, argv, cwd })),
     artifacts: artifacts.map(({ id, kind, digest }) => ({ id, kind, digest })),
-  });
+  };
 }
+
+/** The build's content address: the same commit that gives the same bytes is the same build everywhere. */
+export const buildDigest = (plan: Plan, artifacts: readonly SealedArtifact[]): Digest =>
+  digestJson(buildContent(plan, artifacts));
 
 /** Build + binding + launch contract as one record, named by its own digest. */
 export function sealRelease(

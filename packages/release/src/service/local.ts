@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock, Evidence, Ids, SigningKey } from '@idunn/kernel';
+import { type Clock, type Evidence, type Ids, ok, type SigningKey } from '@idunn/kernel';
 import { createDigestMemo } from '../adapters/digest-memo.ts';
 import { createHost } from '../adapters/host.ts';
 import { createHttpsInputs } from '../adapters/https-inputs.ts';
@@ -7,6 +7,7 @@ import { createInstalledSource } from '../adapters/installed-source.ts';
 import { createReleaseStore } from '../adapters/release-store.ts';
 import { createStages } from '../adapters/stages.ts';
 import { type AuthorizationBook, unauthorized } from '../authorization/book.ts';
+import type { CarriedBuilds } from '../carry/shelf.ts';
 import type { Directories } from '../fleet/directories.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ReleasePort } from '../ports/release-port.ts';
@@ -24,6 +25,8 @@ export interface LocalReleaseOptions {
   readonly runner: RunnerPort;
   /** Whose word selects the commits of targets that ask for one; without a book nobody said a word. */
   readonly authorizations?: Pick<AuthorizationBook, 'current'>;
+  /** Builds that other fleets sealed; without a shelf every build is made here. */
+  readonly builds?: CarriedBuilds;
   readonly key: SigningKey;
   /** The enrolled service signer of a target. */
   readonly signer: (target: string) => Promise<Evidence<{ readonly keyId: string; readonly publicKey: string }>>;
@@ -39,6 +42,8 @@ const NOBODY: Pick<AuthorizationBook, 'current'> = {
   current: ({ target }) => Promise.resolve(unauthorized(target)),
 };
 
+const NOTHING_CARRIED: CarriedBuilds = { place: () => Promise.resolve(ok(null)) };
+
 /** Where the stages of a cache directory are. */
 export const stagesDirectory = (cache: string): string => join(cache, 'stages');
 
@@ -53,6 +58,7 @@ export function createLocalReleaseService(options: LocalReleaseOptions): Release
     source: options.source,
     runner: options.runner,
     authorizations: options.authorizations ?? NOBODY,
+    builds: options.builds ?? NOTHING_CARRIED,
     key: options.key,
     clock,
     ids,

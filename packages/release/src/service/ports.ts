@@ -1,6 +1,7 @@
 import type { Clock, Ids, SigningKey } from '@idunn/kernel';
 import type { AuthorizationBook } from '../authorization/book.ts';
 import type { BindingDocument } from '../binding/parse.ts';
+import type { CarriedBuilds } from '../carry/shelf.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { HostPort } from '../ports/host-port.ts';
 import type { InputPort } from '../ports/input-port.ts';
@@ -19,6 +20,8 @@ export interface ReleaseServicePorts {
   readonly stages: StagePort;
   readonly releases: ReleaseStorePort;
   readonly authorizations: Pick<AuthorizationBook, 'current'>;
+  /** Builds that another fleet sealed, or this one before. */
+  readonly builds: CarriedBuilds;
   /** The authority's key; it signs provenance. */
   readonly key: SigningKey;
   readonly clock: Clock;
