@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
 import type { AuthorizationAnswer, Authorizations } from './schemas/authorization.ts';
+import type { BuildAnswer, ExportedBuild } from './schemas/build.ts';
 import type { AuthorizationRequest, CommandRequest } from './schemas/command.ts';
 import type { Doctor, FleetAnswer, Inspect, KeyAnswer, Keys, LogLines, Version } from './schemas/daemon.ts';
 import type { History } from './schemas/history.ts';
@@ -33,6 +34,10 @@ export interface Client {
   authorizations(target: string): Promise<Answer<Authorizations>>;
   /** Submits a signed release authorization, a DSSE envelope. */
   authorize(target: string, envelope: AuthorizationRequest['envelope']): Promise<Answer<AuthorizationAnswer>>;
+  /** A build that is sealed in the fleet or was taken in. */
+  build(build: string): Promise<Answer<BuildAnswer>>;
+  exportBuild(build: string): Promise<Answer<ExportedBuild>>;
+  takeBuild(target: string, directory: string): Promise<Answer<BuildAnswer>>;
   /** Prometheus text. */
   metrics(): Promise<Answer<string>>;
 }
@@ -61,6 +66,9 @@ export function createClient(socket: string): Client {
     createKey: (target) => post('/v1/keys', { target }),
     authorizations: (target) => get(`/v1/targets/${encodeURIComponent(target)}/authorizations`),
     authorize: (target, envelope) => post('/v1/authorizations', { target, envelope }),
+    build: (build) => get(`/v1/builds/${encodeURIComponent(build)}`),
+    exportBuild: (build) => post(`/v1/builds/${encodeURIComponent(build)}/export`, {}),
+    takeBuild: (target, directory) => post('/v1/builds', { target, directory }),
     metrics: () => askText({ socket, method: 'GET', path: '/metrics' }),
   };
 }

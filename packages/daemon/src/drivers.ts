@@ -29,7 +29,9 @@ import {
 import { type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import {
   type AuthorizationBook,
+  type BuildShelf,
   createAuthorizationBook,
+  createBuildShelf,
   createLocalReleaseService,
   type Fleet,
   type ReleasePort,
@@ -48,6 +50,7 @@ export interface Drivers {
   /** Who git runs as now. */
   reader(): Promise<Outcome<Reader>>;
   readonly authorizations: AuthorizationBook;
+  readonly builds: BuildShelf;
   readonly workload: ProcessDriver;
   readonly channel: ChannelDriver;
   /** The lease connection of programs that do not speak for themselves. */
@@ -83,12 +86,20 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock, reading });
   const authorizations = createAuthorizationBook({ store: ground.store, clock, fleet: id });
 
+  const builds = createBuildShelf({
+    directory: join(directories.cache, 'builds'),
+    releases: directories.releases,
+    stages,
+    key: authority.signingKey,
+    ids,
+  });
   const local = createLocalReleaseService({
     fleet: () => fleet.last.fleet,
     machine: machine.name,
     directories,
     source,
     authorizations,
+    builds,
     runner: createRunner(
       createHostRunner({ stages, clock, timers }),
       createBubblewrapRunner({
@@ -206,7 +217,19 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     log: (text) => ground.log.info({ part: 'attendant' }, text),
   });
   const trial = { fleet: id, bubblewrap: sandboxes, uid: machine.user.uid, timers };
-  const parts = { release, source, authorizations, workload, channel, attendant, lease, router, link, bootstrap };
+  const parts = {
+    release,
+    source,
+    authorizations,
+    builds,
+    workload,
+    channel,
+    attendant,
+    lease,
+    router,
+    link,
+    bootstrap,
+  };
   return ok({ ...parts, trySandbox: () => trySandbox(trial), reader: () => readerFor(reading()) });
 }
 

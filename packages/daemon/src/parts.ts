@@ -6,6 +6,7 @@ import { readHistory } from './api/history.ts';
 import type { ApiParts } from './api/parts.ts';
 import { attendantCheck, attendedByTarget } from './attendant/attended-view.ts';
 import { authorizationParts, authorizerKeys } from './authorizations.ts';
+import { buildParts } from './builds.ts';
 import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, type Machine, OBSERVER_TARGET } from './ground.ts';
 import { keyAnswer } from './keys/keyring.ts';
@@ -107,6 +108,7 @@ export function apiParts(
       return keyAnswer(target, await keyring.create(target));
     },
     ...authorizationParts(ground, drivers.authorizations),
+    ...buildParts(ground, drivers.builds),
     metrics,
   };
 }

@@ -61,7 +61,7 @@ export type * from './operations/port.ts';
 export { type RolloutOutcome, type RolloutPlan, renderRollout, rollout } from './operations/rollout.ts';
 export { type OpenLadder, openLadder, type PlacesOptions } from './places/open.ts';
 export { parsePlaces } from './places/parse.ts';
-export { type DataPlace, PLACES_VERSION, type PlacesFile, type RunsPlace } from './places/schema.ts';
+export { type DataPlace, type FleetPlace, PLACES_VERSION, type PlacesFile, type RunsPlace } from './places/schema.ts';
 export type { Demotion } from './registry/merge.ts';
 export type { ReferenceKind, TargetRef } from './registry/reference.ts';
 export { createRegistry, type DemotionPolicy, loadOver, type SlotRegistry } from './registry/registry.ts';

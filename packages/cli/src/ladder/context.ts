@@ -17,6 +17,7 @@ import {
 } from '@idunn/ladder';
 import { type CommonOptions, printJson, printLines, refuse } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
+import { operateFleet } from '../ladder-idunn/fleet.ts';
 import { type Style, styleOf } from '../render/style.ts';
 
 /** Options that every command of the ladder takes. */
@@ -61,6 +62,7 @@ export async function withLadder(
     places: placesOf(environment, options, file),
     clock: systemClock(),
     timers: systemTimers,
+    fleets: (place) => operateFleet(environment, place),
   });
   if (!open.ok) return refuse(environment, json, shown(open.refusal));
   const log = open.value.audit === null ? null : openFileTrail(open.value.audit);

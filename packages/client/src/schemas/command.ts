@@ -19,6 +19,9 @@ export const planRequest = z.strictObject({ target: name, ref: z.string().min(1)
 /** The envelope is opened by the release room, which trusts nothing in it. */
 export const authorizationRequest = z.strictObject({ target: name, envelope: z.json() });
 
+/** Takes a build in from an export: an absolute path of the daemon's machine. */
+export const takeBuildRequest = z.strictObject({ target: name, directory: z.string().startsWith('/').max(4_096) });
+
 export const keyRequest = z.strictObject({ target: name });
 
 export type CommandRequest = z.infer<typeof commandRequest>;

@@ -1,4 +1,5 @@
 export * from './authorization.ts';
+export * from './build.ts';
 export * from './command.ts';
 export * from './common.ts';
 export * from './daemon.ts';

@@ -2,8 +2,10 @@ import type { EngineApi, Requester } from '@idunn/authority';
 import type {
   AuthorizationAnswer,
   Authorizations,
+  BuildAnswer,
   DoctorCheck,
   DossierAnswer,
+  ExportedBuild,
   FleetAnswer,
   KeyAnswer,
   Keys,
@@ -49,6 +51,12 @@ export interface ApiParts {
   authorize(target: string, envelope: unknown, requester: Requester): Promise<Outcome<AuthorizationAnswer>>;
   /** The accepted authorization with this digest; `null` when no target's newest words hold it. */
   authorization(digest: string): Promise<AuthorizationAnswer | null>;
+  /** What is known of a build, sealed here or taken in. */
+  build(build: string): Promise<Outcome<BuildAnswer>>;
+  /** Copies a build that was sealed here out for another fleet. */
+  exportBuild(build: string): Promise<Outcome<ExportedBuild>>;
+  /** Takes a build in that a builder of the target's binding exported. */
+  takeBuild(target: string, directory: string): Promise<Outcome<BuildAnswer>>;
   /** Prometheus text. */
   metrics(): Promise<string>;
 }

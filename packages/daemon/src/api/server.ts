@@ -1,5 +1,5 @@
 import type { Status } from '@idunn/client';
-import { authorizationRequest, commandRequest, keyRequest, planRequest } from '@idunn/client/schemas';
+import { authorizationRequest, commandRequest, keyRequest, planRequest, takeBuildRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused, StoreFault } from '@idunn/kernel';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { invalid, readBody, send } from './answer.ts';
@@ -123,6 +123,18 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.get<{ Params: { target: string } }>('/v1/targets/:target/authorizations', async (request, reply) => {
     const known = await knows(request.params.target);
     return send(reply, known.ok ? await parts.authorizations(request.params.target) : known);
+  });
+  server.get<{ Params: { build: string } }>('/v1/builds/:build', async (request, reply) =>
+    send(reply, await parts.build(request.params.build)),
+  );
+  server.post<{ Params: { build: string } }>('/v1/builds/:build/export', async (request, reply) =>
+    send(reply, await parts.exportBuild(request.params.build)),
+  );
+  server.post('/v1/builds', async (request, reply) => {
+    const body = readBody(takeBuildRequest, request.body);
+    if (!body.ok) return send(reply, body);
+    const known = await knows(body.value.target);
+    return send(reply, known.ok ? await parts.takeBuild(body.value.target, body.value.directory) : known);
   });
   server.get('/metrics', async (_request, reply) => {
     void reply.type('text/plain; version=0.0.4');

@@ -225,6 +225,13 @@ export function fakeParts(engine: EngineApi): ApiParts {
         envelope === null ? refused(refusal('envelope-malformed', 'it is null')) : ok({ ...authorization, actor }),
       ),
     authorization: (digest) => Promise.resolve(digest === authorization.digest ? authorization : null),
+    build: (build) => Promise.resolve(ok(buildView(build))),
+    exportBuild: (build) =>
+      Promise.resolve(ok({ ...buildView(build), schema: 'idunn.exported-build/v1', directory: '/cache/exports/aa' })),
+    takeBuild: () => Promise.resolve(refused(refusal('builder-unknown', 'nobody signed it'))),
     metrics: () => Promise.resolve('# HELP idunn_up 1\n'),
   };
 }
+
+const buildView = (build: string) =>
+  ({ schema: 'idunn.build-view/v1', build, target: 'ghostlight', commit: 'c'.repeat(40) }) as const;

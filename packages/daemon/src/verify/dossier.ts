@@ -37,19 +37,26 @@ export async function admittedDossier(store: Records, target: string): Promise<D
   return admitted === null ? null : dossierOf(store, admitted.incarnation);
 }
 
-/** The newest incarnation that runs a release; read in pages, because only a person's question needs it. */
-export async function incarnationOf(store: Records, release: string): Promise<string | null> {
+/** The newest incarnation that runs a release. */
+export const incarnationOf = async (store: Records, release: string): Promise<string | null> =>
+  (await newestIncarnation(store, (record) => record.release.release === release))?.incarnation ?? null;
+
+/** The newest incarnation that fits; read in pages, because only a person's question needs it. */
+export async function newestIncarnation(
+  store: Records,
+  fits: (record: IncarnationRecord) => boolean,
+): Promise<IncarnationRecord | null> {
   const { space } = keyOf('incarnation', '');
   let newest: IncarnationRecord | null = null;
   for (let after: string | undefined; ; ) {
     const page = await store.list(space, 'incarnation', after === undefined ? { limit: PAGE } : { limit: PAGE, after });
     for (const { value } of page) {
       const record = value as unknown as IncarnationRecord;
-      if (record.release.release !== release) continue;
+      if (!fits(record)) continue;
       if (newest === null || record.sealedAt.wallMs >= newest.sealedAt.wallMs) newest = record;
     }
     after = page.at(-1)?.key.id;
-    if (after === undefined || page.length < PAGE) return newest?.incarnation ?? null;
+    if (after === undefined || page.length < PAGE) return newest;
   }
 }
 

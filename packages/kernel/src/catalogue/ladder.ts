@@ -356,4 +356,16 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'fleet-refused': {
+    reason: 'The daemon of the fleet refused what was asked.',
+    remedy: 'The reason names its own code; docs/errors.md has its remedy.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'source-not-for-fleet': {
+    reason: 'A fleet takes builds by their digest, each for one target.',
+    remedy: 'Name the target with --workload; manifests and images are for clusters.',
+    blame: 'user',
+    retry: 'final',
+  },
 });

@@ -68,7 +68,11 @@ export interface ReleaseChanges {
     clearance: Clearance,
     to: Placed & { readonly workload: string; readonly release: string },
   ): Promise<Outcome<void>>;
-  apply(clearance: Clearance, to: Placed & { readonly source: ReleaseSource }): Promise<Outcome<void>>;
+  /** `workload` names the one thing that the source is for, where it is not the whole namespace. */
+  apply(
+    clearance: Clearance,
+    to: Placed & { readonly source: ReleaseSource; readonly workload?: string },
+  ): Promise<Outcome<void>>;
   /** Scales every workload to nothing and remembers how many there were. */
   sleep(clearance: Clearance, at: Placed & { readonly deadlineMs: number }): Promise<Outcome<void>>;
   /** Scales every workload to what was remembered, and answers when all of them are ready. */

@@ -8,7 +8,7 @@ import type { ReleaseOperations } from '../operations/port.ts';
 import { createRegistry, loadOver, type SlotRegistry } from '../registry/registry.ts';
 import { dataAt } from './data.ts';
 import { parsePlaces } from './parse.ts';
-import type { DataPlace, PlacesFile, RunsPlace } from './schema.ts';
+import type { DataPlace, FleetPlace, PlacesFile, RunsPlace } from './schema.ts';
 
 export interface PlacesOptions {
   /** The ladder file. */
@@ -17,8 +17,8 @@ export interface PlacesOptions {
   readonly places: string | null;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Operations over a fleet of Idunn, by its directory; left out where there is no such driver. */
-  readonly fleets?: (directory: string) => Promise<Outcome<ReleaseOperations>>;
+  /** Operations over a fleet of Idunn; left out where there is no such driver. */
+  readonly fleets?: (place: FleetPlace) => Promise<Outcome<ReleaseOperations>>;
 }
 
 /** A ladder with what runs its slots and where their data is. */
@@ -71,7 +71,7 @@ export async function openLadder(options: PlacesOptions): Promise<Outcome<OpenLa
 async function connect(runs: RunsPlace, options: PlacesOptions): Promise<Outcome<ReleaseOperations>> {
   switch (runs.kind) {
     case 'idunn': {
-      if (options.fleets !== undefined) return options.fleets(runs.fleet);
+      if (options.fleets !== undefined) return options.fleets(runs);
       return refused(refusal('place-missing', `Nothing here operates the fleet ${runs.fleet}.`));
     }
     case 'kubernetes': {
@@ -129,8 +129,11 @@ async function readPlaces(file: string, ladder: Ladder): Promise<Outcome<PlacesF
   });
 }
 
-const runsAt = (runs: RunsPlace, at: (path: string) => string): RunsPlace =>
-  runs.kind === 'idunn' ? { ...runs, fleet: at(runs.fleet) } : { ...runs, kubeconfig: at(runs.kubeconfig) };
+function runsAt(runs: RunsPlace, at: (path: string) => string): RunsPlace {
+  if (runs.kind === 'kubernetes') return { ...runs, kubeconfig: at(runs.kubeconfig) };
+  const key = runs.authorizer === undefined ? {} : { authorizer: at(runs.authorizer) };
+  return { ...runs, fleet: at(runs.fleet), ...key };
+}
 
 function placedData(data: DataPlace, at: (path: string) => string): DataPlace {
   if (data.kind !== 'postgres') return { ...data, path: at(data.path) };

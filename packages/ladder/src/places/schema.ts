@@ -22,7 +22,12 @@ const runs = z.discriminatedUnion('kind', [
     /** What happens to fields that another manager owns. */
     conflicts: z.enum(['refuse', 'take']).default('refuse'),
   }),
-  z.strictObject({ kind: z.literal('idunn'), fleet: path }),
+  z.strictObject({
+    kind: z.literal('idunn'),
+    fleet: path,
+    /** The file of the key that authorizes releases of this fleet. */
+    authorizer: path.optional(),
+  }),
 ]);
 
 /** How the slot is made to stand still while its data is replaced. */
@@ -63,3 +68,5 @@ export const placesSchema = z.strictObject({
 export type PlacesFile = z.infer<typeof placesSchema>;
 export type RunsPlace = z.infer<typeof runs>;
 export type DataPlace = z.infer<typeof data>;
+/** A slot that is a fleet of Idunn. */
+export type FleetPlace = Extract<RunsPlace, { kind: 'idunn' }>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { canonicalJson, digestBytes, usableKey, verifyEnvelope } from '@idunn/kernel';
 import { PROVENANCE } from '../adapters/release-store.ts';
 import type { SealedRelease } from '../model/sealed-release.ts';
-import { IN_TOTO_PAYLOAD_TYPE, provenanceStatement } from '../seal/provenance.ts';
+import { IN_TOTO_PAYLOAD_TYPE, observationsOf, provenanceStatement } from '../seal/provenance.ts';
 import { type AuditCheck, differs, good, unread, unseen } from './check.ts';
 import type { AuditRequest } from './request.ts';
 
@@ -36,11 +36,13 @@ export async function auditProvenance(
     payloadType: IN_TOTO_PAYLOAD_TYPE,
   });
   if (!opened.ok) return [bytes, differs('provenance signature', opened.refusal.reason)];
-  const stated = opened.value.bytes.toString('utf8') === canonicalJson(provenanceStatement(plan, artifacts));
+  const { bytes: signed, payload } = opened.value;
+  const stated = provenanceStatement(plan, artifacts, observationsOf(payload, plan));
+  const same = signed.toString('utf8') === canonicalJson(stated);
   return [
     bytes,
     good('provenance signature', `by ${sealedBy}, in force when it was sealed`),
-    stated
+    same
       ? good('provenance statement', 'it states this plan, these inputs and these artifacts')
       : differs('provenance statement', 'it was signed, and states something else than this plan and these artifacts'),
   ];

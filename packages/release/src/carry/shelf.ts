@@ -23,7 +23,7 @@ import { sealedArtifact } from '../seal/artifact.ts';
 import { readReleaseRecord, sealedArtifactSchema } from '../seal/record.ts';
 import { buildContent } from '../seal/seal.ts';
 import { stagePaths } from '../source/stage-paths.ts';
-import { type BuildExport, openBuildExport, signBuildExport } from './statement.ts';
+import { type BuildExport, openBuildExport, signBuildExport, statementOf } from './statement.ts';
 
 /** Written last: an export or a taken build is whole when it is there (F27). */
 const STATEMENT = 'export.json';
@@ -54,6 +54,8 @@ export interface BuildShelf extends CarriedBuilds {
   export(from: { readonly release: SealedRelease; readonly plan: Plan }, directory: string): Promise<Outcome<string>>;
   /** Takes a build in that one of `builders` (raw public keys in base64) exported. A repeat changes nothing. */
   take(directory: string, builders: readonly string[]): Promise<Outcome<TakenBuild>>;
+  /** A build that was taken in; `null` when none of that digest was. */
+  find(build: Digest): Promise<TakenBuild | null>;
 }
 
 export interface BuildShelfOptions {
@@ -123,7 +125,7 @@ export function createBuildShelf({ directory, releases, stages, key, ids }: Buil
       const read = await readExport(from, builders);
       if (!read.ok) return read;
       const { statement, text, artifacts, provenance } = read.value;
-      const { build, target, content } = statement;
+      const { build } = statement;
       const taken = await published(directory, build, async (draft) => {
         const copied = await copyAll(join(from, BYTES), join(draft, BYTES), artifacts);
         if (!copied.ok) return copied;
@@ -131,7 +133,13 @@ export function createBuildShelf({ directory, releases, stages, key, ids }: Buil
         await writeFile(join(draft, ARTIFACTS), `${canonicalJson(artifacts)}\n`);
         return ok(text);
       });
-      return taken.ok ? ok({ build, target, commit: content.source.commit }) : taken;
+      return taken.ok ? ok(takenOf(statement)) : taken;
+    },
+
+    async find(build) {
+      const text = await readFile(join(kept(build), STATEMENT), 'utf8').catch(absentAsNull);
+      const statement = text === null ? null : statementOf(parsed(text));
+      return statement === null ? null : takenOf(statement);
     },
 
     async place(build, stage, specs) {
@@ -156,6 +164,12 @@ export function createBuildShelf({ directory, releases, stages, key, ids }: Buil
 
 const notAsSealed = (path: string): Outcome<never> =>
   refused(refusal('build-export-altered', `${path} is not as it was sealed, or is not there.`));
+
+const takenOf = ({ build, target, content }: BuildExport): TakenBuild => ({
+  build,
+  target,
+  commit: content.source.commit,
+});
 
 interface Carried {
   readonly bytes: string;

@@ -65,7 +65,7 @@ export function signBuildExport(
 
 /** Opens an export by whichever of the admitted builders signed it, and recomputes the build from its content (I2). */
 export function openBuildExport(envelope: unknown, builders: readonly VerificationKey[]): Outcome<BuildExport> {
-  const build = subjectOf(envelope);
+  const build = statementOf(envelope)?.build ?? '';
   for (const key of builders) {
     const opened = openEnvelope({
       envelope,
@@ -84,14 +84,15 @@ export function openBuildExport(envelope: unknown, builders: readonly Verificati
   return refused(refusal('builder-unknown', `None of ${builders.length} admitted builders signed the export.`));
 }
 
-/** The build that an envelope says it is about: believed only after its signature was. */
-function subjectOf(envelope: unknown): string {
-  if (typeof envelope !== 'object' || envelope === null || !('payload' in envelope)) return '';
+/** What an envelope says, before or after somebody looked at its signature; `null` when it says nothing of a build. */
+export function statementOf(envelope: unknown): BuildExport | null {
+  if (typeof envelope !== 'object' || envelope === null || !('payload' in envelope)) return null;
   try {
-    const payload: unknown = JSON.parse(Buffer.from(String(envelope.payload), 'base64').toString('utf8'));
-    const read = z.object({ build: z.string() }).safeParse(payload);
-    return read.success ? read.data.build : '';
+    const read = buildExportSchema.safeParse(
+      JSON.parse(Buffer.from(String(envelope.payload), 'base64').toString('utf8')),
+    );
+    return read.success ? read.data : null;
   } catch {
-    return '';
+    return null;
   }
 }

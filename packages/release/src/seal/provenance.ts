@@ -1,4 +1,5 @@
 import { canonicalJson, type Digest, type SigningKey, signEnvelope } from '@idunn/kernel';
+import { z } from 'zod';
 import type { Plan } from '../model/plan.ts';
 import type { SealedArtifact } from '../model/sealed-release.ts';
 import { planDigest } from '../plan/compile.ts';
@@ -17,6 +18,9 @@ export const NOTHING_OBSERVED: BuildObservations = { lockfiles: {}, contacted: {
 
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 
+const STEP = 'network of step ';
+const CARRIED = 'carried build';
+
 const hex = (digest: string): string => digest.slice('sha256:'.length);
 
 /**
@@ -30,7 +34,7 @@ export function provenanceStatement(
 ) {
   const { source, launch } = plan;
   const byproducts = Object.entries(contacted).map(([step, places]) => ({
-    name: `network of step ${step}`,
+    name: `${STEP}${step}`,
     annotations: { contacted: places },
   }));
   const interpreter = launch.program.kind === 'interpreter' ? [launch.program] : [];
@@ -71,7 +75,7 @@ export function provenanceStatement(
           { name: source.recipePath, digest: { sha256: hex(source.recipeDigest) } },
           ...Object.entries(lockfiles).map(([name, digest]) => ({ name, digest: { sha256: hex(digest) } })),
           ...plan.inputs.map(({ id, url, sha256 }) => ({ name: id, uri: url, digest: { sha256: hex(sha256) } })),
-          ...(carried === null ? [] : [{ name: 'carried build', digest: { sha256: hex(carried) } }]),
+          ...(carried === null ? [] : [{ name: CARRIED, digest: { sha256: hex(carried) } }]),
           ...interpreter.map(({ digest }) => ({ name: 'interpreter', digest: { sha256: hex(digest) } })),
         ],
       },
@@ -93,4 +97,44 @@ export function signedProvenance(
 ): string {
   const statement = provenanceStatement(plan, artifacts, observed);
   return `${canonicalJson(signEnvelope(statement, [key], IN_TOTO_PAYLOAD_TYPE))}\n`;
+}
+
+const observedSchema = z.object({
+  predicate: z.object({
+    buildDefinition: z.object({
+      resolvedDependencies: z.array(
+        z.object({ name: z.string().optional(), digest: z.object({ sha256: z.string().optional() }) }),
+      ),
+    }),
+    runDetails: z.object({
+      byproducts: z
+        .array(z.object({ name: z.string(), annotations: z.object({ contacted: z.array(z.string()) }) }))
+        .default([]),
+    }),
+  }),
+});
+
+/**
+ * What a statement says was seen while it was built, which no plan tells. The rest of a statement is held against its
+ * plan; these are the builder's word.
+ */
+export function observationsOf(statement: unknown, { runners }: Plan): BuildObservations {
+  const read = observedSchema.safeParse(statement);
+  if (!read.success) return NOTHING_OBSERVED;
+  const { buildDefinition, runDetails } = read.data.predicate;
+  const digestOf = (name: string): Digest | null => {
+    const found = buildDefinition.resolvedDependencies.find((one) => one.name === name)?.digest.sha256;
+    return found === undefined ? null : `sha256:${found}`;
+  };
+  const lockfiles = Object.values(runners).flatMap(({ lockfile }) => {
+    const digest = lockfile === null ? null : digestOf(lockfile);
+    return lockfile === null || digest === null ? [] : [[lockfile, digest] as const];
+  });
+  return {
+    lockfiles: Object.fromEntries(lockfiles),
+    contacted: Object.fromEntries(
+      runDetails.byproducts.map(({ name, annotations }) => [name.slice(STEP.length), annotations.contacted]),
+    ),
+    carried: digestOf(CARRIED),
+  };
 }

@@ -65,7 +65,11 @@ export const promote = (environment: Environment, from: string, to: string, opti
     if (!source.ok) return source;
     if (source.value !== null) {
       say(`carrying ${release.value} from ${from} to ${to}`);
-      const applied = await upper.value.apply(clearance, { namespace: above.value.namespace, source: source.value });
+      const applied = await upper.value.apply(clearance, {
+        namespace: above.value.namespace,
+        source: source.value,
+        workload,
+      });
       if (!applied.ok) return applied;
     }
     return roll(context, upper.value, clearance, planOf(above.value, options, release.value));

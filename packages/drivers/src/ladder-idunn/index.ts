@@ -1,0 +1,1 @@
+export { type FleetOptions, fleetOperations } from './operations.ts';
