@@ -12,7 +12,7 @@ profile = "build"
 argv = ["node", "-e", "require('fs').writeFileSync('src/stamp.txt', String(Math.random()))"]
 `;
 
-test('code climbs a ladder of fleets by its build: nothing is built twice, and what is forged is refused', async (t) => {
+test('code climbs a ladder of fleets by its build: nothing is built twice, nobody else’s is taken in', async (t) => {
   const [dev, qa] = [await makeFleet(t), await makeFleet(t)];
   await dev.edit('deployment/idunn/recipe.toml', (text) => text.replace('[[artifact]]', `${STAMP}\n[[artifact]]`));
   await dev.daemon();

@@ -51,22 +51,20 @@ test('codes are in kebab case, reasons and remedies are whole sentences', () => 
   assert.deepEqual(wrong, []);
 });
 
-/** Rooms whose commands come with a program of their own. */
-const OWN_PROGRAM: ReadonlySet<string> = new Set(['ladder']);
+/** Where the commands are declared, and those of them that have commands of their own. */
+const PROGRAMS = ['packages/cli/src/program.ts', 'packages/cli/src/program-ladder.ts'];
+const GROUPS: ReadonlySet<string> = new Set(['key', 'ladder', 'bundle']);
 
 test('F11: every command that a text of the product names is one that the program has', () => {
   const { files } = readRepository();
-  const tree = files.get('packages/cli/src/program.ts');
-  assert.ok(tree);
-  const commands = new Set(tree.literals.map(({ text }) => text).filter((text) => /^[a-z_]+$/.test(text)));
-  const product = [...files.values()].filter(
-    ({ role, room, path }) => role === 'product' && !OWN_PROGRAM.has(room ?? '') && path !== `${CATALOGUE}ladder.ts`,
-  );
+  const declared = PROGRAMS.flatMap((path) => files.get(path)?.literals ?? []);
+  const commands = new Set(declared.map(({ text }) => text).filter((text) => /^[a-z_]+$/.test(text)));
+  const product = [...files.values()].filter(({ role }) => role === 'product');
   const named = product.flatMap(({ path, literals }) =>
     literals.flatMap(({ text }) =>
       [...text.matchAll(/\bidunn ([a-z]+)(?: ([a-z]+))?/g)].map(([, command = '', next = '']) => ({
         path,
-        words: command === 'key' ? [command, next] : [command],
+        words: GROUPS.has(command) && next !== '' ? [command, next] : [command],
       })),
     ),
   );

@@ -32,8 +32,9 @@ export interface FleetOptions {
 }
 
 /**
- * Release operations over one fleet: a namespace is the fleet's id, a workload a target, a release a build by its digest. A
- * build is carried in as a signed export, admitted by a signed release authorization, and sealed without building.
+ * Release operations over one fleet: a namespace is the fleet's id, a workload a target, a release a build by its
+ * digest. A build is carried in as a signed export, admitted by a signed release authorization, and sealed without
+ * building.
  * Targets are not put to sleep and hosts are not switched here; both are refused by name.
  */
 export function fleetOperations(options: FleetOptions): ReleaseOperations {
@@ -119,10 +120,10 @@ export function fleetOperations(options: FleetOptions): ReleaseOperations {
       const read = await status(namespace);
       if (!read.ok) return { kind: 'failed', because: read.refusal.reason };
       const target = read.value.targets.find((one) => one.target === workload);
-      if (target?.admitted == null) return { kind: 'failed', because: `nothing of ${workload} is admitted` };
+      if (!target?.admitted) return { kind: 'failed', because: `nothing of ${workload} is admitted` };
       const { admitted, incarnations } = target;
       const view = incarnations.find((one) => one.activation === admitted.activation);
-      if (view?.ready != null && view.present?.fresh === true) return { kind: 'ready' };
+      if (view?.ready && view.present?.fresh === true) return { kind: 'ready' };
       return { kind: 'failed', because: `${workload} is admitted and not ready` };
     },
 
