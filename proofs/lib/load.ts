@@ -23,13 +23,14 @@ interface Answer {
 }
 
 /**
- * A closed loop of clients against ghostlight: each posts an event, waits for the answer, rests, and reads the head
- * after every fourth post. Stops when told to; every request that was begun is waited for.
+ * A closed loop of clients, against ghostlight unless other paths are given: each posts an event, waits for the answer,
+ * rests, and reads after every fourth post. Stops when told to; every request that was begun is waited for.
  */
 export class Load {
   readonly #port: number;
   readonly #agent: Agent;
   readonly #restMs: number;
+  readonly #paths: { readonly post: string; readonly read: string };
   readonly #acked: Acked[] = [];
   readonly #failures: string[] = [];
   readonly #latenciesMs: number[] = [];
@@ -39,7 +40,14 @@ export class Load {
   #stopped = false;
   readonly #clients: Promise<void>[];
 
-  constructor(options: { port: number; clients: number; restMs: number; name: string }) {
+  constructor(options: {
+    port: number;
+    clients: number;
+    restMs: number;
+    name: string;
+    paths?: { readonly post: string; readonly read: string };
+  }) {
+    this.#paths = options.paths ?? { post: '/events', read: '/head' };
     this.#port = options.port;
     this.#restMs = options.restMs;
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.clients });
@@ -70,9 +78,9 @@ export class Load {
   async #loop(client: string): Promise<void> {
     for (let round = 0; !this.#stopped; round++) {
       const id = `${client}-${round}`;
-      const answer = await this.#ask('POST', '/events', JSON.stringify({ id, text: `a light from ${client}` }));
+      const answer = await this.#ask('POST', this.#paths.post, JSON.stringify({ id, text: `a light from ${client}` }));
       if (answer !== null) this.#acknowledge(JSON.parse(answer.body) as Acked);
-      if (round % 4 === 3) await this.#ask('GET', '/head');
+      if (round % 4 === 3) await this.#ask('GET', this.#paths.read);
       await new Promise((resolve) => setTimeout(resolve, this.#restMs));
     }
   }

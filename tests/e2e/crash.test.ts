@@ -1,33 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Fleet, makeFleet } from './lib/fleet.ts';
+import { makeFleet } from './lib/fleet.ts';
+import { killIn } from './lib/kill-in.ts';
 import { json, type VersionAnswer, writers } from './lib/world.ts';
-
-/**
- * Submits a deployment and kills the daemon as soon as its transaction is seen in the phase; answers its transaction.
- */
-async function killIn(fleet: Fleet, pid: number, phase: string, operation: string): Promise<string> {
-  const receipt = await fleet.client.command({ kind: 'up', operationId: operation, target: 'ghostlight', ref: null });
-  assert.ok(receipt.ok, receipt.ok ? '' : receipt.refusal.reason);
-  const { transaction } = receipt.value;
-  const stop = new AbortController();
-  let seen = false;
-  for await (const followed of fleet.client.events({ transaction, signal: stop.signal })) {
-    const phases =
-      followed.kind === 'snapshot'
-        ? followed.transaction.phases.map((one) => one.phase)
-        : followed.kind === 'event' && followed.event.event === 'phase'
-          ? [followed.event.phase]
-          : [];
-    if (phases.includes(phase)) {
-      process.kill(pid, 'SIGKILL');
-      seen = true;
-      stop.abort();
-    } else if (followed.kind === 'event' && followed.event.event === 'outcome') stop.abort();
-  }
-  assert.ok(seen, `${phase} was seen`);
-  return transaction;
-}
 
 test('F17: a daemon that is killed in any phase finishes the very transaction when it is started again', async (t) => {
   const fleet = await makeFleet(t);
@@ -41,7 +16,7 @@ test('F17: a daemon that is killed in any phase finishes the very transaction wh
     await t.test(phase, async () => {
       const revision = await fleet.edit('package.json', (text) => text.replace(/"1\.\d+\.0"/, `"1.${index + 1}.0"`));
       const operation = `kill-in-${phase}`;
-      const transaction = await killIn(fleet, pid, phase, operation);
+      const transaction = await killIn(fleet, { pid, target: 'ghostlight', phase, operation });
       pid = await fleet.daemon();
       const { code, outcome } = await fleet.up('ghostlight', '--operation-id', operation);
       assert.equal(code, 0, JSON.stringify(outcome));

@@ -18,7 +18,7 @@ export const LIMITS = {
   outputEndMs: 100,
 
   /** While a program starts it is looked at soon again: after this, then after a growing wait up to its interval. */
-  quickMs: { connection: 10, command: 100, growth: 1.5 },
+  quickMs: { connection: 10, command: 100, growth: 1.2 },
   /** After a restart of the attendant the first probes are spread over this. */
   spreadMs: 1_000,
 

@@ -60,7 +60,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         const plan = [...world.plans.values()].find((one) => sealedFor(one).release === release);
         const passed = !UNSTARTABLE.includes(behaviourOf(world.refs.get(plan?.source.commit ?? '') ?? ''));
         world.ledger.note({ kind: 'rehearsed', release, passed });
-        return passed ? ok('passed') : refused(refusal('step-failed', 'The program on the copy did not start.'));
+        return passed ? ok('passed') : refused(refusal('rehearsal-failed', 'The program on the copy did not start.'));
       });
     },
     find: (_target, activation) =>

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { absent, seen } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import {
+  answered,
+  CANDIDATE,
+  evidence,
+  HANDOVER,
+  INCUMBENT,
+  NEW,
+  OLD,
+  rows,
+  TARGET,
+  transaction,
+} from '../testing/samples.ts';
+import { decide } from './decide.ts';
+import type { Effect } from './effects.ts';
+import type { DeployEvidence } from './evidence.ts';
+
+const reason = 'it owns the camera';
+const plansWith = (change: Partial<Plan>, ofOld: Partial<Plan> = change): DeployEvidence['plans'] => ({
+  [OLD.subject.plan]: { ...OLD.plan, ...ofOld },
+  [NEW.subject.plan]: { ...NEW.plan, ...change },
+});
+const ALONE = plansWith({ rollout: { strategy: 'stop-then-start', reason } });
+
+const issued = transaction({
+  phase: 'activation-issued',
+  subject: NEW.subject,
+  launch: { step: 'issued', id: 'act-new' },
+});
+const prepared: Effect = { kind: 'prepare-lease', plan: NEW.subject.plan };
+const claim = { schema: 'idunn.owner-claim/v1', fleet: 'home', target: 'app', stateId: 'app-state', highestEpoch: 5 };
+const { fleet, target } = NEW.plan;
+const written: Effect = {
+  kind: 'write-claim',
+  plan: NEW.subject.plan,
+  claim: { ...claim, schema: 'idunn.owner-claim/v1', fleet, target },
+};
+const ready = { plans: ALONE, answers: answered([prepared, rows(4, 'act-old')], [written, 'written']) };
+const step = (e: Partial<DeployEvidence>, tx = issued) => decide(tx, evidence(e));
+
+test('what cannot overlap is taken on leaving activation-issued, before anything of it is launched', () => {
+  const decision = step(ready);
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'incumbent-fenced');
+  const { passage } = decision.state;
+  assert.deepEqual(passage.successor.launch, { step: 'issued', id: 'act-new' });
+  assert.deepEqual(passage.move, { from: passage.origin, to: passage.origin });
+  assert.equal(decision.target?.takenBy, 'tx-1');
+  assert.equal(decision.freeze?.phase, 'activation-issued');
+});
+
+test('I8: a freeze holds it there, and the incumbent is not asked to end', () => {
+  const freeze = { by: 'ada', reason: 'audit', since: '', record: NEW.release.release, clearedBy: '' };
+  const decision = step({ ...ready, freeze: seen(freeze) });
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'activation-issued');
+  assert.equal(decision.clock, 'freeze');
+});
+
+test('I7: an incumbent whose end nobody could prove is not asked to end', () => {
+  const forking = plansWith(
+    { rollout: { strategy: 'stop-then-start', reason } },
+    { launch: { ...OLD.plan.launch, singleProcess: false } },
+  );
+  const autopsied = step({ ...ready, plans: forking });
+  assert.ok(autopsied.kind === 'act' && autopsied.effect.kind === 'autopsy');
+});
+
+test('a first deployment has nobody to stop, and goes as any other', () => {
+  const decision = step({ ...ready, target: { ...TARGET, admitted: null }, answers: {}, rows: seen(rows(0, null)) });
+  assert.ok(decision.kind === 'act');
+  assert.deepEqual([decision.effect, ...(decision.beside ?? [])].map(({ kind }) => kind).toSorted(), [
+    'mint',
+    'prepare-lease',
+  ]);
+});
+
+const GATED = plansWith({
+  health: {
+    kind: 'attended',
+    path: '/version',
+    freshnessMs: 300_000,
+    probe: { kind: 'tcp' },
+    intervalMs: 1_000,
+    timeoutMs: 1_000,
+    successes: 1,
+    failures: 3,
+  } as Plan['health'],
+  state: NEW.plan.state === null ? null : { ...NEW.plan.state, lease: 'file', fence: 'tree-empty' },
+});
+const atGate = { ...CANDIDATE, observed: { ...CANDIDATE.observed, gate: 'waiting' as const } };
+const gated = transaction({
+  ...HANDOVER,
+  passage: { ...HANDOVER.passage, echoed: [], successor: { subject: NEW.subject, launch: atGate } },
+});
+type Given = readonly (readonly [Effect, unknown])[];
+const hold: Effect = { kind: 'hold-route', route: 'app', termMs: 500 };
+const inFlight: Effect = { kind: 'in-flight', route: 'app', incarnation: OLD.subject.incarnation };
+const ended: Effect = { kind: 'end-process', activation: 'act-old', handle: INCUMBENT.handle, graceMs: 100 };
+const gone = [ended, { kind: 'gone', proof: 'tree-empty', forced: false }] as const;
+const look: Effect = { kind: 'observe-process', handle: CANDIDATE.handle, release: NEW.subject.release };
+const asked = (...given: Given): string => {
+  const decision = step({ plans: GATED, answers: answered(...given) }, gated);
+  return decision.kind === 'act' ? decision.effect.kind : `${decision.kind} ${'what' in decision ? decision.what : ''}`;
+};
+
+test('F25, I1: behind a gate nobody is asked to relinquish: hold, let finish, end, look, move the row', () => {
+  assert.equal(asked(), 'hold-route');
+  assert.equal(asked([hold, 'held']), 'in-flight');
+  assert.match(asked([hold, 'held'], [inFlight, 2]), /wait the requests that/);
+  assert.equal(asked([hold, 'held'], [inFlight, 0]), 'end-process');
+  assert.equal(asked([hold, 'held'], gone), 'observe-process');
+  assert.equal(asked([hold, 'held'], gone, [look, atGate.observed]), 'swap');
+});
+
+test('I1: a launcher that became the program before its grant is granted nothing', () => {
+  assert.equal(asked([hold, 'held'], gone, [look, CANDIDATE.observed]), 'autopsy');
+  assert.equal(asked([hold, 'held'], gone, [look, null]), 'end-process');
+});
+
+test('I2: behind the gate the program is observed and published again before anything rests on it', () => {
+  const open: Effect = { kind: 'open-channel', handle: CANDIDATE.handle };
+  const grant: Effect = { kind: 'grant', grant: { activation: 'act-new', stateId: 'app-state', epoch: 5 } };
+  const published = (observed: typeof atGate.observed | typeof CANDIDATE.observed): Effect => ({
+    kind: 'publish-activation',
+    document: CANDIDATE.document,
+    observed,
+  });
+  const granted = (...more: Given) =>
+    step(
+      {
+        plans: GATED,
+        rows: seen(rows(5, 'act-new')),
+        answers: answered([open, 'open'], [grant, 'delivered'], ...more),
+      },
+      gated,
+    );
+  const first = granted([published(atGate.observed), 'acknowledged'], [look, CANDIDATE.observed]);
+  assert.deepEqual(first.kind === 'act' ? first.effect : null, published(CANDIDATE.observed));
+  const then = granted([look, CANDIDATE.observed], [published(CANDIDATE.observed), 'acknowledged']);
+  assert.ok(then.kind === 'persist' && 'passage' in then.state);
+  assert.deepEqual(then.state.passage?.successor.launch, CANDIDATE);
+  const other = { ...CANDIDATE.observed, executable: OLD.release.executableDigest };
+  const wrong = granted([look, other]);
+  assert.equal(wrong.kind === 'act' ? wrong.effect.kind : wrong.kind, 'autopsy');
+});
+
+test('I7: a rehearsal is asked for once the build is sealed, before the freeze is read', () => {
+  const sealed = transaction({ phase: 'sealed', plan: NEW.subject.plan, subject: NEW.subject });
+  const plans = plansWith({ rehearsal: { timeoutMs: 1_000, copyLimitBytes: 1 } });
+  const first = step({ plans }, sealed);
+  assert.equal(first.kind === 'act' ? first.effect.kind : null, 'rehearse');
+  const effect: Effect = { kind: 'rehearse', subject: NEW.subject };
+  const passed = step({ plans, freeze: absent, answers: answered([effect, { tookMs: 40 }]) }, sealed);
+  assert.ok(passed.kind === 'persist' && passed.state.phase === 'expected-published');
+  assert.equal(passed.foreignMs, 40);
+});
