@@ -54,7 +54,6 @@ async function measure(targets: number, seconds: number): Promise<object> {
   const address = listener.address();
   if (address === null || typeof address === 'string') throw new Error('the listener has no port');
   const programs: ChildProcess[] = [];
-  let attendant: ChildProcess | null = null;
   try {
     const attended = [];
     for (let index = 0; index < targets; index++) {
@@ -77,10 +76,11 @@ async function measure(targets: number, seconds: number): Promise<object> {
     await writeFile(state, JSON.stringify({ schema: 'idunn.attended/v1', fleet, bootId: clock.bootId, attended }));
     const [file, ...words] = attendantProgram();
     const control = join(work, 'attendant.sock');
-    attendant = spawn(file, [...words, '--fleet', fleet, '--control', control, '--state', state, '--notify'], {
+    const attendant = spawn(file, [...words, '--fleet', fleet, '--control', control, '--state', state, '--notify'], {
       env: {},
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     });
+    programs.push(attendant);
     const startedMs = clock.monotonicMs();
     await once(attendant.stdio[3] as Readable, 'data');
     const readyMs = clock.monotonicMs() - startedMs;
@@ -104,7 +104,7 @@ async function measure(targets: number, seconds: number): Promise<object> {
       presences,
     };
   } finally {
-    for (const child of [...programs, ...(attendant === null ? [] : [attendant])]) child.kill('SIGKILL');
+    for (const program of programs) program.kill('SIGKILL');
     listener.close();
     observer.close();
     await rm(work, { recursive: true, force: true });

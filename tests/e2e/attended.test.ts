@@ -172,3 +172,38 @@ routed = true`,
     assert.deepEqual(fleetProcesses({ fleet: fleet.directory, runtime: fleet.runtime }), []);
   });
 });
+
+test('programs without HTTP: one is looked at by TCP, one by a command of its own', async (t) => {
+  const fleet = await makeFleet(t);
+  await fleet.daemon();
+  const node = { name: 'node', path: realpathSync(process.execPath) };
+  const pace = 'interval_ms = 100\ntimeout_ms = 1_000\nfreshness_ms = 5_000';
+  await addAttended(fleet, {
+    target: 'echo',
+    files: {
+      'main.js': `require('node:net').createServer((socket) => socket.pipe(socket)).listen(process.argv[2], '127.0.0.1');`,
+    },
+    service: 'path = "main.js"\ninterpreter = "node"\nargs = [{ slot = "endpoint-port" }]\nprotocol = "tcp"',
+    health: `kind = "tcp"\n${pace}`,
+    interpreter: node,
+    binding: '\n[endpoint]\n',
+  });
+  await addAttended(fleet, {
+    target: 'worker',
+    files: { 'main.js': 'setInterval(() => {}, 1e6);', 'check.js': `console.log('queue is short', process.argv[2]);` },
+    service: 'path = "main.js"\ninterpreter = "node"',
+    health: `kind = "command"\nargv = ["node", "check.js", "now"]\n${pace}`,
+    interpreter: node,
+  });
+  for (const [target, said, body] of [
+    ['echo', /^port \d+ accepted a connection$/, null],
+    ['worker', /node.* ended with 0$/, 'queue is short now\n'],
+  ] as const) {
+    const { code, outcome } = await fleet.up(target);
+    assert.equal(code, 0, JSON.stringify(outcome));
+    const [attended] = (await view(fleet, target))?.attended ?? [];
+    assert.equal(attended?.state, 'active');
+    assert.match(attended.reading?.said ?? '', said);
+    assert.equal(attended.reading?.body, body);
+  }
+});
