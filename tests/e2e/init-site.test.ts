@@ -24,9 +24,9 @@ test('a site of files is described by idunn init, served, and changed without a 
   const binding = await readFile(join(fleet.directory, 'bindings/site.toml'), 'utf8');
   const url = `http://127.0.0.1:${/port = (\d+)/.exec(binding)?.[1] ?? ''}/`;
   const seen = new Set<string>();
-  let reading = true;
+  const done = new AbortController();
   const reader = (async () => {
-    while (reading) {
+    while (!done.signal.aborted) {
       const answer = await fetch(url);
       seen.add(`${answer.status} ${await answer.text()}`);
     }
@@ -34,7 +34,7 @@ test('a site of files is described by idunn init, served, and changed without a 
   await writeFile(join(source, 'public/index.html'), '<p>two');
   commitAll(source, 'Another page');
   const second = await fleet.up('site');
-  reading = false;
+  done.abort();
   await reader;
   assert.equal(second.code, 0, JSON.stringify(second.outcome));
   assert.deepEqual([...seen].toSorted(), ['200 <p>one', '200 <p>two']);
