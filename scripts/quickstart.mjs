@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { almanacRepository, findPython } from './lib/almanac-source.mjs';
 import { endFleet } from './lib/end-fleet.mjs';
-import { freePorts, writeFleet } from './lib/fleet-files.mjs';
+import { freePorts, writeAlmanac, writeFleet } from './lib/fleet-files.mjs';
 import { ghostlightRepository } from './lib/ghostlight-source.mjs';
 import { installDependencies, OWN_NODE, requireTools } from './lib/preparation.mjs';
 import { ROOT } from './lib/root.mjs';
@@ -60,8 +61,10 @@ async function start() {
   step('idunn up ghostlight');
   const outcome = idunn('up', 'ghostlight');
   if (outcome !== 0) process.exit(outcome);
+  const almanac = startAlmanac(ports.to);
   console.log(`
-Ghostlight is up. Look at its world:  ${pageUrl()}
+Ghostlight is up. Look at its world:  ${urlOf('ghostlight')}
+${almanac}
 
 Try next, from this directory:
   npx idunn status                  what is expected, present and ready
@@ -72,9 +75,25 @@ Try next, from this directory:
 Everything is in .quickstart/; npm run quickstart -- --stop ends it.`);
 }
 
+/** The example that knows nothing of Idunn. Answers the line that says how it went. */
+function startAlmanac(port) {
+  step('idunn up almanac');
+  const python = findPython();
+  if (python === null) {
+    console.log('skipped: almanac is written in Python, and there is no Python 3.9 or newer here');
+    return 'Almanac, the example that knows nothing of Idunn, was skipped: it needs Python 3.';
+  }
+  const repository = join(work, 'repos/almanac');
+  const commit = almanacRepository(repository);
+  writeAlmanac({ fleet, work, repository, minimumRevision: commit, python, port });
+  const outcome = idunn('up', 'almanac');
+  if (outcome !== 0) process.exit(outcome);
+  return `Almanac, which knows nothing of Idunn:  ${urlOf('almanac')}entries`;
+}
+
 /** The stable route, as the binding names it: it was picked once and is kept. */
-function pageUrl() {
-  const binding = readFileSync(join(fleet, 'bindings/ghostlight.toml'), 'utf8');
+function urlOf(target) {
+  const binding = readFileSync(join(fleet, `bindings/${target}.toml`), 'utf8');
   const [, host, port] = /^listen = \{ host = "([^"]+)", port = (\d+) \}/m.exec(binding) ?? [];
   return `http://${host}:${port}/`;
 }

@@ -50,7 +50,7 @@ cache = "${join(work, 'cache')}"
 
 [ports]
 from = ${ports.from + 1}
-to = ${ports.to}
+to = ${ports.to - 1}
 
 [profiles]
 all = ["ghostlight"]
@@ -85,6 +85,54 @@ single_process = true
 
 [route]
 listen = { host = "127.0.0.1", port = ${ports.from} }
+
+[rollout]
+drain_ms = 10000
+`,
+  );
+}
+
+/**
+ * Writes the binding of almanac into a fleet that is there, unless it has one.
+ *
+ * @param {{ fleet: string, work: string, repository: string, minimumRevision: string, python: string, port: number }}
+ * options
+ */
+export function writeAlmanac({ fleet, work, repository, minimumRevision, python, port }) {
+  mkdirSync(join(work, 'almanac'), { recursive: true, mode: 0o700 });
+  writeOnce(
+    join(fleet, 'bindings/almanac.toml'),
+    `schema = "idunn.binding/v1"
+target = "almanac"
+
+[source]
+origin = "${repository}"
+ref = "refs/heads/main"
+minimum_revision = "${minimumRevision}"
+
+[runner.build]
+kind = "host-native"
+allowed_programs = { python3 = "${python}" }
+environment = { PATH = "${dirname(python)}:/usr/bin:/bin" }
+
+[interpreter.python3]
+path = "${python}"
+
+[state]
+root = "${join(work, 'almanac')}"
+
+[environment]
+PORT = { slot = "endpoint-port" }
+HOST = { slot = "endpoint-host" }
+DATABASE_PATH = { slot = "state-path:entries" }
+
+[workload]
+single_process = true
+
+[endpoint]
+
+[route]
+listen = { host = "127.0.0.1", port = ${port} }
 
 [rollout]
 drain_ms = 10000

@@ -207,11 +207,9 @@ const CASES: Readonly<Record<string, Case>> = {
 for (const [name, expected] of Object.entries(CASES)) {
   test(`init writes files that hold together: ${name}`, async (t) => {
     const { report, recipe, binding } = await initialised(t, expected);
-    // Vocabulary that this version does not act on yet is the only thing that may stand against them.
-    const later = report.faults.filter(({ code }) => code === 'feature-not-yet-supported');
-    assert.deepEqual(report.faults, later);
+    assert.deepEqual(report.faults, []);
     assert.equal(report.kind, expected.kind);
-    assert.equal(report.start, later.length === 0 ? expected.start : null);
+    assert.equal(report.start, expected.start);
     for (const pattern of expected.recipe) assert.match(recipe, pattern);
     for (const pattern of expected.binding) assert.match(binding, pattern);
     const doubts = expected.doubts ?? [];
