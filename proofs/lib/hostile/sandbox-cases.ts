@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HostileCase } from './case.ts';
+import { descriptorCase } from './descriptor-case.ts';
 import { ESCAPES, type Escape } from './sandbox-scripts.ts';
 import { NO_LIMITS, type SandboxGrant, type StepWords, TOKEN, type Trial, type Yard } from './yard.ts';
 
@@ -11,6 +12,7 @@ export function sandboxCases(yard: Yard): readonly HostileCase[] {
   return [
     ...ESCAPES.filter(({ asRoot }) => root || asRoot === undefined).map((escape) => asCase(yard, escape)),
     ...excesses(root).map((excess) => excessCase(yard, excess)),
+    descriptorCase(yard),
     leftBehind(yard),
   ];
 }

@@ -217,6 +217,13 @@ print("ESCAPED")`,
     asRoot: true,
   },
   {
+    name: "attaches to the machine's shared memory",
+    script: ({ sharedKey }) => `
+block = libc.shmget(${sharedKey}, 0, 0)
+if block < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+print("ESCAPED")`,
+  },
+  {
     name: 'makes a device',
     script: () => 'os.mknod("zero", 0o20666, os.makedev(1, 5)); open("zero", "rb").read(1); print("ESCAPED")',
     asRoot: true,

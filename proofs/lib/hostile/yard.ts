@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -47,6 +47,8 @@ export class Yard {
   /** Answers every datagram with the token. */
   resolver = 0;
   readonly abstract: string;
+  /** Of a block of System V shared memory. */
+  readonly sharedKey = 0x1d000000 + (process.pid % 0x1000000);
   /** The pid of a process of the machine's. */
   victim = 0;
   readonly #runner: RunnerPort;
@@ -124,13 +126,18 @@ export class Yard {
   }
 
   async #keepVictim(): Promise<void> {
-    const victim = spawn(PYTHON, ['-c', 'import time; print(1, flush=True); time.sleep(3600)'], {
+    const script = `import ctypes, time
+ctypes.CDLL(None).shmget(${this.sharedKey}, 64, 0o1666); print(1, flush=True); time.sleep(3600)`;
+    const victim = spawn(PYTHON, ['-c', script], {
       env: { VICTIM: TOKEN },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     await once(victim.stdout, 'data');
     this.victim = victim.pid ?? 0;
-    this.#closing.push(() => victim.kill('SIGKILL'));
+    this.#closing.push(() => {
+      victim.kill('SIGKILL');
+      execFileSync('ipcrm', ['--shmem-key', String(this.sharedKey)]);
+    });
   }
 
   async #resolve(): Promise<number> {

@@ -35,13 +35,14 @@ export function createBubblewrapRunner(options: BubblewrapRunnerOptions): Runner
     async endAll(stage) {
       const { root } = stagePaths(stages, stage);
       const init = await InitProcess.leftIn(root, clock);
-      const group = new StepGroup(means(), stage);
-      group.kill();
+      // Without a record no sandbox runs that the mark could not find: nothing of a group is looked for.
+      const group = init === null ? null : new StepGroup(means(), stage);
+      group?.kill();
       init?.kill();
       await endLeftovers(stepMark(stage));
-      await group.empty(timers);
+      await group?.empty(timers);
       await init?.gone(timers);
-      group.remove();
+      group?.remove();
       await InitProcess.forget(root);
       await forgetSocket(root);
     },
