@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
-import { type Clock, ok, refusal, refused, type Timers } from '@idunn/kernel';
+import { type Clock, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { BubblewrapGrant, StepLimits } from '@idunn/release';
 import type { Aftermath, Confinement, StartedStep, StepSite } from '../runner/confinement.ts';
 import { stepMark, stepRun } from '../runner/environment.ts';
@@ -15,7 +15,7 @@ import { giveToSteps, showToSteps } from './ownership.ts';
 import { PLACES } from './places.ts';
 import type { SandboxStatus } from './status.ts';
 import { covers, placeProgram, type Shown, systemView } from './view.ts';
-import { countProcesses } from './words.ts';
+import { countProcesses, type Privilege } from './words.ts';
 
 export interface SandboxMeans extends Launcher {
   readonly groups: GroupMeans;
@@ -34,10 +34,8 @@ const OWN_WITH_NETWORK = 24;
 export const sandboxed = (means: SandboxMeans): Confinement<BubblewrapGrant> => ({
   async start(site) {
     const group = new StepGroup(means.groups, site.request.stage);
-    const { processes, ...limits } = allowed(site.grant);
-    const counted = means.privilege === 'user-namespace' && means.groups.room === null;
-    const made = group.make({ ...limits, processes: counted ? null : processes });
-    if (!made.ok) return made;
+    const held = hold(group, allowed(site.grant), means.privilege);
+    if (!held.ok) return held;
     const { grant, paths } = site;
     const egress = grant.network === null ? null : await openEgress(paths.root, grant.network, site.line);
     try {
@@ -46,7 +44,7 @@ export const sandboxed = (means: SandboxMeans): Confinement<BubblewrapGrant> => 
         await showToSteps(paths.inputs);
       }
       const view = await whatIsShown(site, egress, means.hidden());
-      return ok(begin(means, site, { group, egress, ...view, counted: counted ? processes : null }));
+      return ok(begin(means, site, { group, egress, ...view, counted: held.value }));
     } catch (error) {
       await egress?.close();
       group.remove();
@@ -55,6 +53,15 @@ export const sandboxed = (means: SandboxMeans): Confinement<BubblewrapGrant> => 
     }
   },
 });
+
+/** Limits of groups; answers a limit of processes that only the user namespace's own count can hold. */
+function hold(group: StepGroup, limits: StepLimits, privilege: Privilege): Outcome<number | null> {
+  const held = group.make(limits);
+  if (held.ok) return ok(null);
+  if (privilege === 'root' || limits.processes === null) return held;
+  const others = group.make({ ...limits, processes: null });
+  return others.ok ? ok(limits.processes) : others;
+}
 
 function allowed({ limits, network }: BubblewrapGrant): StepLimits {
   const own = network === null ? OWN_PROCESSES : OWN_WITH_NETWORK;

@@ -56,6 +56,14 @@ test('F7: a failed step shows its exit status, the signal of a program, and its 
   assert.match(killed.reason, /exit status 137/);
 });
 
+test('F30: no value of the environment is in a command line, which anybody may read', async (context) => {
+  const { run, lines } = await sandboxBench(context);
+  const script = 'print(open("/proc/1/cmdline").read().replace("\\0", " "))';
+  assert.ok((await run(script, {}, { environment: { TOKEN: 'hunter2-and-more' } })).ok);
+  assert.match(lines[0] ?? '', /^\/usr\/bin\/bwrap --args 3 -- .*python3/);
+  assert.doesNotMatch(lines.join('\n'), /hunter2/);
+});
+
 test('a sandbox that cannot be made is told apart from a step that failed', async (context) => {
   const { run } = await sandboxBench(context);
   const refusal = refusalOf(await run('0', {}, { mounts: [{ source: '/absent', destination: '/absent' }] }));
