@@ -149,16 +149,13 @@ test('a ref may be the admitted one, its short name, or a full commit that it co
 
 test('the faults of a committed recipe are refused at planning, with their lines', async (context) => {
   const { repository, release } = await app(context);
-  await repository.write(
-    'deployment/idunn/recipe.toml',
-    `${RECIPE.replace('kind = "idunn"', 'kind = "http"\npath = "/"')}shell = true\n`,
-  );
+  await repository.write('deployment/idunn/recipe.toml', `${RECIPE}shell = true\n[capacity]\ndisk_bytes = 1\n`);
   await repository.commit('broken');
   const refusal = refusalOf(await release.plan({ target: 'app' }, never()));
   const faults = (refusal.detail as { faults: { code: string; file: string; line: number }[] }).faults;
   assert.deepEqual(
     faults.map(({ code, file, line }) => `${file}:${line} ${code}`),
-    ['deployment/idunn/recipe.toml:25 unknown-field', 'deployment/idunn/recipe.toml:23 feature-not-yet-supported'],
+    ['deployment/idunn/recipe.toml:24 unknown-field', 'deployment/idunn/recipe.toml:26 feature-not-yet-supported'],
   );
 });
 
