@@ -181,7 +181,8 @@ test('programs without HTTP: one is looked at by TCP, one by a command of its ow
   await addAttended(fleet, {
     target: 'echo',
     files: {
-      'main.js': `require('node:net').createServer((socket) => socket.pipe(socket)).listen(process.argv[2], '127.0.0.1');`,
+      'main.js': `const { createServer } = require('node:net');
+createServer((socket) => socket.pipe(socket)).listen(process.argv[2], '127.0.0.1');`,
     },
     service: 'path = "main.js"\ninterpreter = "node"\nargs = [{ slot = "endpoint-port" }]\nprotocol = "tcp"',
     health: `kind = "tcp"\n${pace}`,
