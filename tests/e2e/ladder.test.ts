@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Fleet, makeFleet } from './lib/fleet.ts';
-
-/** A step whose product is never the same twice: whoever builds again comes to another build. */
-const STAMP = `
-[[step]]
-id = "stamp"
-profile = "build"
-argv = ["node", "-e", "require('fs').writeFileSync('src/stamp.txt', String(Math.random()))"]
-`;
+import { makeFleet } from './lib/fleet.ts';
+import { authorizerOf, builderOf, buildOf, STAMP, takesFrom } from './lib/ladder.ts';
 
 test('code climbs a ladder of fleets by its build: nothing is built twice, nobody else’s is taken in', async (t) => {
   const [dev, qa] = [await makeFleet(t), await makeFleet(t)];
@@ -18,13 +11,8 @@ test('code climbs a ladder of fleets by its build: nothing is built twice, nobod
   await dev.daemon();
   const built = await dev.up('ghostlight');
   assert.equal(built.code, 0, JSON.stringify(built.outcome));
-  const keys = JSON.parse((await dev.idunn('key', 'list', '--json')).out) as {
-    keys: readonly { purpose: string; publicKey: string }[];
-  };
-  const builder = keys.keys.find(({ purpose }) => purpose === 'authority')?.publicKey ?? '';
-  const authorizer = join(qa.work, 'authorizer');
-  const made = JSON.parse((await qa.idunn('key', 'authorizer', authorizer, '--json')).out) as { publicKey: string };
-  await takesFrom(qa, dev, made.publicKey, [builder]);
+  const authorizer = await authorizerOf(qa);
+  await takesFrom(qa, dev, authorizer.publicKey, [await builderOf(dev)]);
   await qa.daemon();
   const ladder = join(dev.work, 'ladder.yaml');
   await writeFile(
@@ -41,7 +29,7 @@ slots:
 audit: audit.log
 slots:
   dev: {runs: {kind: idunn, fleet: ${dev.directory}}}
-  qa: {runs: {kind: idunn, fleet: ${qa.directory}, authorizer: ${authorizer}}}
+  qa: {runs: {kind: idunn, fleet: ${qa.directory}, authorizer: ${authorizer.file}}}
 `,
   );
   const climb = (...words: readonly string[]) => dev.idunn('ladder', ...words, '--ladder', ladder);
@@ -59,7 +47,7 @@ slots:
   assert.match(again.out, new RegExp(`^promoted: .* runs ${build}; before, ${build}`));
 
   // Without the builder's key in its binding, the fleet takes nothing in.
-  await takesFrom(qa, dev, made.publicKey, []);
+  await takesFrom(qa, dev, authorizer.publicKey, []);
   await dev.edit('deployment/idunn/recipe.toml', (text) => `${text}\n# another\n`);
   assert.equal((await dev.up('ghostlight')).code, 0);
   const refused = await climb('promote', 'dev', 'qa', '--workload', 'ghostlight', '--deadline', '60');
@@ -68,28 +56,3 @@ slots:
   const slept = await climb('sleep', 'qa');
   assert.equal(slept.code, 3, slept.err);
 });
-
-const buildOf = async (fleet: Fleet): Promise<string> => {
-  const status = JSON.parse((await fleet.idunn('status', 'ghostlight', '--json')).out) as {
-    targets: readonly { target: string; admitted: { build: string } | null }[];
-  };
-  return status.targets.find(({ target }) => target === 'ghostlight')?.admitted?.build ?? 'none';
-};
-
-/** Binds a fleet to the repository of another, its authorizer, and the builders that it takes builds from. */
-async function takesFrom(fleet: Fleet, lower: Fleet, authorizer: string, builders: readonly string[]): Promise<void> {
-  const below = await readFile(join(lower.directory, 'bindings/ghostlight.toml'), 'utf8');
-  const line = (name: string): string => new RegExp(`^${name} = .*$`, 'm').exec(below)?.[0] ?? '';
-  const words = [
-    'selection = "signed-authorization"',
-    `authorizers = ["${authorizer}"]`,
-    `builders = ${JSON.stringify(builders)}`,
-  ];
-  await fleet.bind((text) =>
-    text
-      .replace(/^(?:selection|authorizers|builders) = .*\n/gm, '')
-      .replace(/^origin = .*$/m, line('origin'))
-      .replace(/^minimum_revision = .*$/m, line('minimum_revision'))
-      .replace('[source]', ['[source]', ...words].join('\n')),
-  );
-}
