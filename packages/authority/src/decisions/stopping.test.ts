@@ -86,7 +86,7 @@ const GATED = plansWith({
     timeoutMs: 1_000,
     successes: 1,
     failures: 3,
-  } as Plan['health'],
+  },
   state: NEW.plan.state === null ? null : { ...NEW.plan.state, lease: 'file', fence: 'tree-empty' },
 });
 const atGate = { ...CANDIDATE, observed: { ...CANDIDATE.observed, gate: 'waiting' as const } };
