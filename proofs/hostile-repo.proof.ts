@@ -2,11 +2,12 @@ import { performance } from 'node:perf_hooks';
 import type { HostileCase } from './lib/hostile/case.ts';
 import { sandboxCases } from './lib/hostile/sandbox-cases.ts';
 import { sealCases } from './lib/hostile/seal-cases.ts';
+import { sourceCases } from './lib/hostile/source-cases.ts';
 import { Yard } from './lib/hostile/yard.ts';
 import { claim, type Proof, round } from './lib/proof.ts';
 
 /** Fewer cases than this show too little. */
-const LEAST_CASES = 30;
+const LEAST_CASES = 50;
 
 export const proof: Proof = {
   name: 'hostile-repo',
@@ -15,7 +16,7 @@ export const proof: Proof = {
     const yard = await Yard.open();
     const seals = await sealCases();
     try {
-      return await judge([...sandboxCases(yard), ...seals.cases], note);
+      return await judge([...sourceCases(), ...sandboxCases(yard), ...seals.cases], note);
     } finally {
       await yard.close();
       await seals.close();
