@@ -1,3 +1,6 @@
+export { decideContinuity } from './decisions/continuity.ts';
+export type { ContinuityDecision } from './decisions/continuity-decision.ts';
+export type { ContinuityEvidence } from './decisions/continuity-evidence.ts';
 export { decide } from './decisions/decide.ts';
 export type { Decision, Persist, Wait } from './decisions/decision.ts';
 export type { Effect, EffectKind } from './decisions/effects.ts';

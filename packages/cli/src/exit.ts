@@ -20,6 +20,7 @@ export const EXIT = {
 export function exitOfOutcome(outcome: OutcomeNameAnswer): number {
   switch (outcome) {
     case 'admitted':
+    case 'restored':
     case 'unchanged':
     case 'done':
       return EXIT.done;

@@ -46,9 +46,6 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
     if (event.event === 'outcome' && event.target === OBSERVER_TARGET) drivers.link.hurry();
     if (event.event !== 'progress') ground.log.info({ event }, event.event);
   });
-  drivers.workload.subscribe((event) => {
-    if (event.target === OBSERVER_TARGET) keeper.ensure();
-  });
   const server = apiServer(
     apiParts(ground, drivers, engine, () => metrics.text()),
     events,

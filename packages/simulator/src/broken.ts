@@ -1,4 +1,12 @@
-import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import {
+  type ContinuityDecision,
+  type ContinuityEvidence,
+  type Decision,
+  type DeployEvidence,
+  decide,
+  decideContinuity,
+  type TransactionRecord,
+} from '@idunn/authority';
 import type { Checked } from './checkers/judged.ts';
 import { CALM, type Scenario, twoDeploys } from './scenario.ts';
 
@@ -7,7 +15,8 @@ export interface Tooth {
   readonly name: string;
   readonly breaks: Checked;
   readonly scenario: Scenario;
-  readonly decide: typeof decide;
+  readonly decide?: typeof decide;
+  readonly decideContinuity?: typeof decideContinuity;
 }
 
 type Slots = DeployEvidence['slots'];
@@ -146,6 +155,56 @@ const fromStrayIncumbent: Scenario = {
   ],
 };
 
+/** I8: takes every freeze for absent. */
+const withoutFreeze = (tx: TransactionRecord, e: DeployEvidence): Decision =>
+  decide(tx, e.freeze.kind === 'absent' ? e : { ...e, freeze: { kind: 'absent' } });
+
+/** I8: restarts as if no hold stood. */
+const withoutHold = (e: ContinuityEvidence): ContinuityDecision =>
+  decideContinuity(e.hold.kind === 'seen' ? { ...e, hold: { kind: 'absent' } } : e);
+
+/** I9: has enough after the third attempt. */
+function withAnEnd(e: ContinuityEvidence): ContinuityDecision {
+  const decision = decideContinuity(e);
+  const begins = decision.kind === 'persist' && decision.begin !== null;
+  if (!begins || decision.record.streak <= 3) return decision;
+  return { kind: 'rest', concerns: [], wait: null, wakeAtMs: null, attemptAtMs: null };
+}
+
+/** I9: never brings anything back. */
+const withNoRestart = (e: ContinuityEvidence): ContinuityDecision =>
+  e.process.kind === 'absent'
+    ? { kind: 'rest', concerns: [], wait: null, wakeAtMs: null, attemptAtMs: null }
+    : decideContinuity(e);
+
+/** I5: hands the dead process's lease on to its successor. */
+function withDeadLease(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const decision = decide(tx, e);
+  if (tx.request.kind !== 'continuity') return decision;
+  if (decision.kind !== 'persist' || decision.state.phase !== 'incumbent-fenced') return decision;
+  const { passage } = decision.state;
+  if (passage.move === null) return decision;
+  const to = { ...passage.move.to, epoch: passage.move.from.epoch };
+  return { ...decision, state: { ...decision.state, passage: { ...passage, move: { ...passage.move, to } } } };
+}
+
+const frozen: Scenario = {
+  ...twoDeploys('good'),
+  deploys: twoDeploys('good').deploys.map((deploy, index) => ({ ...deploy, atMs: 10 + index * 1_500 })),
+  freezes: [{ target: 'app', fromMs: 150, untilMs: 4_000, unreadable: false }],
+};
+const held: Scenario = {
+  ...twoDeploys('good'),
+  deploys: [{ target: 'app', atMs: 10, behaviour: 'good', revision: 1 }],
+  kills: [{ target: 'app', atMs: 2_000 }],
+  holds: [{ target: 'app', fromMs: 1_000, untilMs: 4_000, unreadable: false }],
+};
+const flapping: Scenario = {
+  ...held,
+  holds: [],
+  kills: [2_000, 4_000, 12_000, 24_000, 50_000].map((atMs) => ({ target: 'app', atMs })),
+};
+
 export const TEETH: readonly Tooth[] = [
   { name: 'fences without an echo', breaks: 'I1', scenario: fromStrayIncumbent, decide: withoutEcho },
   { name: 'believes any executable', breaks: 'I2', scenario: twoDeploys('other-binary'), decide: withoutDigest },
@@ -153,4 +212,9 @@ export const TEETH: readonly Tooth[] = [
   { name: 'makes up Ready', breaks: 'I4', scenario: twoDeploys('lies-about-incarnation'), decide: withoutObserver },
   { name: 'replays a receipt', breaks: 'I5', scenario: again('lies-when-relaunched', []), decide: withOldReceipt },
   { name: 'grants an epoch twice', breaks: 'I5', scenario: twoDeploys('good'), decide: withSameEpoch },
+  { name: 'overlooks a freeze', breaks: 'I8', scenario: frozen, decide: withoutFreeze },
+  { name: 'overlooks a hold', breaks: 'I8', scenario: held, decideContinuity: withoutHold },
+  { name: 'gives a target up', breaks: 'I9', scenario: flapping, decideContinuity: withAnEnd },
+  { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
+  { name: 'reuses a dead lease', breaks: 'I5', scenario: { ...held, holds: [] }, decide: withDeadLease },
 ];

@@ -96,17 +96,18 @@ test('a target without a binding is refused before anything durable', async () =
   assert.equal(await simulation.ask((engine) => engine.target('nobody')), null);
 });
 
-test('up of what is admitted and alive is unchanged; of what has died it is deployed as a new activation', async () => {
+test('up of what is admitted and alive is unchanged; of what is dead and held it is deployed as a new activation', async () => {
   const simulation = fleet();
   await deploy(simulation, up('op-1', refOf('good', 1)));
   const first = await simulation.ask((engine) => engine.target('app'));
   assert.equal((await deploy(simulation, up('op-2', refOf('good', 1)))).result.outcome, 'unchanged');
+  simulation.world.stop('hold', 'app', { by: 'ops', reason: 'audit' });
   simulation.kill('app');
   await simulation.pass(20);
   const dead = await simulation.ask((engine) => engine.target('app'));
   assert.deepEqual(
     dead?.incidents.map(({ code }) => code),
-    ['admitted-process-lost'],
+    ['continuity-held'],
   );
   assert.deepEqual(dead?.admitted?.processes, []);
   // I4: what is gone is neither freshly present nor ready, whatever it said last.

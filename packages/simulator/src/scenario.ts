@@ -35,6 +35,15 @@ export interface Scenario {
     readonly untilMs: number;
     readonly unreadable: boolean;
   }[];
+  readonly holds: Scenario['freezes'];
+  /** The machine starts anew. */
+  readonly reboots: readonly { readonly atMs: number }[];
+  /** What operators ask for beside deployments. */
+  readonly orders: readonly {
+    readonly atMs: number;
+    readonly kind: 'cancel' | 'expire' | 'restart';
+    readonly target: string;
+  }[];
   readonly observerDown: readonly { readonly fromMs: number; readonly untilMs: number }[];
   readonly wallSteps: readonly { readonly atMs: number; readonly byMs: number }[];
 }
@@ -46,9 +55,20 @@ export const CALM: Omit<Scenario, 'seed' | 'shapes' | 'deploys'> = {
   uncertainChance: 0,
   kills: [],
   freezes: [],
+  holds: [],
+  reboots: [],
+  orders: [],
   observerDown: [],
   wallSteps: [],
 };
+
+/** When the last thing that the scenario does to the world is over. */
+export const lastFaultMs = (scenario: Scenario): number =>
+  Math.max(
+    0,
+    ...[...scenario.kills, ...scenario.reboots, ...scenario.orders, ...scenario.wallSteps].map(({ atMs }) => atMs),
+    ...[...scenario.freezes, ...scenario.holds, ...scenario.observerDown].map(({ untilMs }) => untilMs),
+  ) + 1_000;
 
 const ONE: Readonly<Record<string, TargetShape>> = { app: { stores: 1, routed: true } };
 
@@ -97,8 +117,18 @@ export function scenarioOf(seed: number): Scenario {
     crashChance: roll.hits(0.4) ? 0.01 : 0,
     lostChance: roll.hits(0.4) ? 0.03 : 0,
     uncertainChance: roll.hits(0.3) ? 0.05 : 0,
-    kills: several(0.4, () => ({ target: roll.pick(targets), atMs: roll.between(200, 8_000) })),
+    kills: Array.from({ length: roll.hits(0.5) ? roll.between(1, 5) : 0 }, () => ({
+      target: roll.pick(targets),
+      atMs: roll.between(200, 20_000),
+    })),
     freezes: several(0.3, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
+    holds: several(0.2, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
+    reboots: several(0.15, () => ({ atMs: roll.between(100, 12_000) })),
+    orders: Array.from({ length: roll.hits(0.4) ? roll.between(1, 3) : 0 }, () => ({
+      atMs: roll.between(10, 9_000),
+      kind: roll.pick(['cancel', 'expire', 'restart'] as const),
+      target: roll.pick(targets),
+    })),
     observerDown: several(0.2, span),
     wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
   };

@@ -1,6 +1,7 @@
 import {
   createEngine,
   type decide,
+  type decideContinuity,
   type EngineApi,
   type EngineEvent,
   type EnginePorts,
@@ -9,6 +10,7 @@ import {
   type TransactionResult,
 } from '@idunn/authority';
 import { check } from './checkers/check.ts';
+import { admittedByTarget, settled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
 import { type FakeStore, fakeStore, type WriteFate } from './fake-store.ts';
 import { fakeChannel } from './ports/channel.ts';
@@ -19,7 +21,7 @@ import { fakeObserver } from './ports/observer.ts';
 import { fakeRelease } from './ports/release.ts';
 import { fakeRoute } from './ports/route.ts';
 import { fakeWorkload } from './ports/workload.ts';
-import type { Scenario } from './scenario.ts';
+import { lastFaultMs, type Scenario } from './scenario.ts';
 import { type Dice, dice } from './seed.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Clients } from './world/clients.ts';
@@ -28,7 +30,9 @@ import { silent, World } from './world/world.ts';
 
 /** How long a dead engine stays away, and when the world gives up on a run. */
 const DOWN_MS = 25;
-const RUN_LIMIT_MS = 180_000;
+const RUN_LIMIT_MS = 400_000;
+/** How much longer a target may take that waits for its next restart. */
+const SETTLE_LIMIT_MS = 700_000;
 
 export interface Report {
   readonly violations: readonly Violation[];
@@ -42,10 +46,16 @@ export interface Report {
   readonly faults: readonly unknown[];
 }
 
+/** Variants of the decisions, where a run is to break a promise. */
+export interface Broken {
+  readonly decide?: typeof decide;
+  readonly decideContinuity?: typeof decideContinuity;
+}
+
 /** One world, and the lives of the engines that follow one another in it. */
 export class Simulation {
   readonly #scenario: Scenario;
-  readonly #broken: typeof decide | undefined;
+  readonly #broken: Broken;
   readonly time = new VirtualTime();
   readonly #dice: Dice;
   readonly world: World;
@@ -55,6 +65,10 @@ export class Simulation {
   engine: EngineApi | null = null;
   /** What the engines told, in order. */
   readonly told: EngineEvent[] = [];
+  readonly #ordered = new Set<number>();
+  readonly #orderedAbout = new Map<number, string>();
+  /** Transactions that orders began: they end as well. */
+  readonly #alsoAwaited = new Map<string, TransactionResult | null>();
   #points = 0;
   #crashes = 0;
   #ids = 0;
@@ -62,7 +76,7 @@ export class Simulation {
   readonly #receipts: (string | null)[];
   readonly #results: (TransactionResult | null)[];
 
-  constructor(scenario: Scenario, broken?: typeof decide) {
+  constructor(scenario: Scenario, broken: Broken = {}) {
     this.#scenario = scenario;
     this.#broken = broken;
     this.#dice = dice(scenario.seed + 7);
@@ -119,10 +133,15 @@ export class Simulation {
     this.#schedule();
     for (const clients of this.#clients.values()) clients.begin();
     this.begin();
-    const ended = await this.time.run(() => this.#results.every((result) => result !== null), RUN_LIMIT_MS);
+    const answered = (): boolean =>
+      [...this.#results, ...this.#alsoAwaited.values()].every((result) => result !== null);
+    // Every fault of the scenario has its turn before the world is judged.
+    await this.time.run(() => false, lastFaultMs(this.#scenario));
+    const ended = await this.time.run(answered, RUN_LIMIT_MS);
     for (const clients of this.#clients.values()) clients.stop();
-    const quiet = this.time.nowMs + 20_000;
-    await this.time.run(() => false, quiet);
+    await this.time.run(() => false, this.time.nowMs + 20_000);
+    // A restart may wait up to its cap.
+    for (let waitedMs = 0; waitedMs < SETTLE_LIMIT_MS && !this.#settled(); waitedMs += 5_000) await this.pass(5_000);
     await this.#refresh();
     return {
       violations: check({
@@ -133,6 +152,7 @@ export class Simulation {
         deploys: this.#scenario.deploys,
         shapes: this.#scenario.shapes,
         lossless: this.#scenario.lostChance === 0,
+        scenario: this.#scenario,
         faults: this.#faults,
       }),
       points: this.#points,
@@ -144,16 +164,29 @@ export class Simulation {
     };
   }
 
+  /** Whoever was told admitted last lives, on every target: what must come true once faults cease. */
+  #settled(): boolean {
+    return [...admittedByTarget(this.world).keys()].every((target) => settled(this.world, target));
+  }
+
   #schedule(): void {
     const { deploys, kills, freezes, observerDown, wallSteps } = this.#scenario;
     const time = this.time;
     const world = this.world;
     deploys.forEach((_, index) => time.after(deploys[index]?.atMs ?? 0, () => void this.#submit(index)));
     for (const { target, atMs } of kills) time.after(atMs, () => this.kill(target));
-    for (const { target, fromMs, untilMs, unreadable } of freezes) {
-      time.after(fromMs, () => world.frozen.set(target, unreadable ? 'unreadable' : { by: 'ops', reason: 'audit' }));
-      time.after(untilMs, () => world.frozen.delete(target));
+    for (const [stop, spans] of [
+      ['freeze', freezes],
+      ['hold', this.#scenario.holds],
+    ] as const) {
+      for (const { target, fromMs, untilMs, unreadable } of spans) {
+        const engaged = unreadable ? 'unreadable' : { by: 'ops', reason: 'audit' };
+        time.after(fromMs, () => world.stop(stop, target, engaged));
+        time.after(untilMs, () => world.stop(stop, target, null));
+      }
     }
+    for (const { atMs } of this.#scenario.reboots) time.after(atMs, () => this.reboot());
+    this.#scenario.orders.forEach((order, index) => time.after(order.atMs, () => void this.#order(order, index)));
     for (const { fromMs, untilMs } of observerDown) {
       time.after(fromMs, () => this.observer(false));
       time.after(untilMs, () => this.observer(true));
@@ -161,8 +194,15 @@ export class Simulation {
     for (const { atMs, byMs } of wallSteps) time.after(atMs, () => time.stepWall(byMs));
   }
 
+  /** Kills the engine and every process, and begins a new boot. */
+  reboot(): void {
+    this.#life?.die('reboot');
+    this.world.reboot();
+  }
+
   observer(up: boolean): void {
     this.world.observerUp = up;
+    this.world.ledger.note({ kind: 'observer', up });
     this.world.listeners.link(up ? 'up' : 'down');
     if (up) this.world.observerReturned();
   }
@@ -232,24 +272,24 @@ export class Simulation {
       queueDepth: () => this.#scenario.queueDepth ?? QUEUE_LIMIT,
       onFault: (fault: unknown) => this.#faults.push(fault),
     };
-    const engine =
-      this.#broken === undefined ? createEngine(ports, options) : createEngine(ports, options, this.#broken);
+    const engine = createEngine(ports, options, this.#broken.decide, this.#broken.decideContinuity);
     this.#life = life;
     this.engine = engine;
     engine.subscribe((event) => {
       if (life.alive) this.told.push(event);
       if (!life.alive || event.event !== 'outcome') return;
-      if (event.outcome === 'admitted') this.#toldAdmitted(event.target, event.incarnation);
+      if (event.outcome === 'admitted') this.#told('told-admitted', event.target, event.incarnation);
+      if (event.outcome === 'restored') this.#told('told-restored', event.target, event.incarnation);
       void this.#refresh();
     });
     void engine.start().then(() => this.#refresh());
   }
 
-  #toldAdmitted(target: string, incarnation: TransactionResult['incarnation']): void {
+  #told(kind: 'told-admitted' | 'told-restored', target: string, incarnation: TransactionResult['incarnation']): void {
     const world = this.world;
     const { stores, routed } = this.#scenario.shapes[target] ?? { stores: 0, routed: false };
     world.ledger.note({
-      kind: 'told-admitted',
+      kind,
       incarnation,
       row: stores > 0 ? (world.named(target)?.activation ?? 'nobody') : null,
       route: routed ? (world.route(target)?.members.map(({ activation }) => activation) ?? []) : null,
@@ -298,6 +338,25 @@ export class Simulation {
     await this.#refresh();
   }
 
+  /** An operator's order about whatever the target has at work then, repeated under its id until it is answered. */
+  async #order(order: Scenario['orders'][number], index: number): Promise<void> {
+    if (this.#ordered.has(index)) return;
+    this.time.after(40, () => void this.#order(order, index));
+    const engine = this.engine;
+    if (engine === null) return;
+    const about = { operationId: `order-${index}`, actor: 'ops', tenant: 'local' };
+    if (order.kind === 'restart') {
+      const taken = await engine.submit({ ...about, kind: 'restart', target: order.target });
+      if (taken.ok) this.#alsoAwaited.set(taken.value.transaction, null);
+    } else {
+      const view = await engine.target(order.target);
+      const transaction = this.#orderedAbout.get(index) ?? view?.transaction?.id ?? 'none';
+      this.#orderedAbout.set(index, transaction);
+      await engine.submit({ ...about, kind: order.kind, transaction });
+    }
+    this.#ordered.add(index);
+  }
+
   async #refresh(): Promise<void> {
     const engine = this.engine;
     if (engine === null) return;
@@ -305,6 +364,9 @@ export class Simulation {
       if (id === null) continue;
       const view = await engine.transaction(id);
       if (view !== null) this.#results[index] = view.result;
+    }
+    for (const [id, result] of this.#alsoAwaited) {
+      if (result === null) this.#alsoAwaited.set(id, (await engine.transaction(id))?.result ?? null);
     }
   }
 }

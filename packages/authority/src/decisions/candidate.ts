@@ -58,6 +58,7 @@ export function decideLaunching(tx: TransactionRecord, e: DeployEvidence, state:
   }
   return decideLaunch(e, subject, launch, {
     untilMs,
+    alone: tx.request.kind === 'continuity',
     failed,
     anew: () => issue(tx, e, subject),
     advance: (next) => advance(state, next),

@@ -17,7 +17,13 @@ const total = (deadlines: PhaseDeadlines, names: readonly (keyof PhaseDeadlines)
  * (I8).
  */
 export function deadlineMs(tx: TransactionRecord, phase: Phase, plan: Plan | null): number | null {
-  if (tx.clock.frozenSince !== null) return null;
+  // A restart goes on for ever: its candidate is the only running copy of what was admitted (I9).
+  if (tx.clock.frozenSince !== null || tx.request.kind === 'continuity') return null;
+  return spanEndMs(tx, phase, plan);
+}
+
+/** When the phase's span is over, whether or not anything follows from it. */
+export function spanEndMs(tx: TransactionRecord, phase: Phase, plan: Plan | null): number | null {
   const { deadline } = phaseRow(phase);
   const spanMs = phase === 'planned' ? PLAN_DEADLINE_MS : plan === null ? 0 : total(plan.deadlines, deadline);
   if (spanMs === 0) return null;

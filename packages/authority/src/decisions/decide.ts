@@ -5,9 +5,12 @@ import { type Decision, enter, persist } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
 import { decideHandover } from './handover.ts';
 import { decideMaterialized, decidePlanned, decideSealed } from './preparing.ts';
+import { decideRestart } from './restarting.ts';
+import { decideContinuing, decideRestoring } from './restoring.ts';
 import { decideReturning } from './returning.ts';
 import { decideTakeover } from './takeover.ts';
 import { decideWarming } from './warming.ts';
+import { decideWithdrawn } from './withdrawing.ts';
 
 /**
  * The next step of a transaction. Pure: the same record and evidence always give the same step; it cannot act and
@@ -16,14 +19,18 @@ import { decideWarming } from './warming.ts';
 export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
   const rebooted = afterReboot(tx, e);
   if (rebooted !== null) return rebooted;
+  const withdrawn = decideWithdrawn(tx, e);
+  if (withdrawn !== null) return withdrawn;
+  return tx.request.kind === 'continuity' ? decideContinuing(tx, e, () => step(tx, e)) : step(tx, e);
+}
+
+function step(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { state } = tx;
   switch (state.phase) {
     case 'queued':
       return enter({ phase: 'planned' }, { entered: [{ phase: 'planned' }], clock: 'restart' });
     case 'planned':
-      return tx.request.kind === 'takeover'
-        ? decideTakeover(tx, e, tx.request.confirm)
-        : decidePlanned(tx, e, tx.request.ref);
+      return decideBegun(tx, e);
     case 'materialized':
       return decideMaterialized(tx, e, state);
     case 'sealed':
@@ -41,7 +48,7 @@ export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
     case 'ready-observed':
     case 'route-published':
     case 'route-observed':
-      return decideHandover(tx, e, state);
+      return tx.request.kind === 'continuity' ? decideRestoring(tx, e, state) : decideHandover(tx, e, state);
     case 'draining':
       return decideDraining(tx, e, state);
     case 'returning':
@@ -50,6 +57,20 @@ export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
       return decideAborting(tx, e, state);
     case 'complete':
       throw new Error('a complete transaction decides nothing');
+  }
+}
+
+function decideBegun(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { request } = tx;
+  switch (request.kind) {
+    case 'up':
+      return decidePlanned(tx, e, request.ref);
+    case 'takeover':
+      return decideTakeover(tx, e, request.confirm);
+    case 'restart':
+      return decideRestart(tx, e);
+    case 'continuity':
+      throw new Error('a restart of continuity begins with its launch');
   }
 }
 

@@ -42,6 +42,8 @@ export interface DeployEvidence {
   readonly running: readonly string[];
   readonly slots: Readonly<Record<string, Slot>>;
   readonly freeze: Evidence<Freeze>;
+  /** What suspends restarts; read for those only. */
+  readonly hold: Evidence<Freeze>;
   /** The observer's target admitted and its link not known to be down. */
   readonly observer: Evidence<'up'>;
   readonly claim: Evidence<OwnerClaim>;
@@ -59,7 +61,7 @@ export const slotOf = (e: DeployEvidence, activation: string): Slot => e.slots[a
 
 /** The answer to exactly this effect, if this engine process has one. */
 export function answerTo<K extends EffectKind>(
-  e: DeployEvidence,
+  e: Pick<DeployEvidence, 'answers'>,
   effect: EffectOf<K>,
 ): (Omit<Answered, 'outcome'> & { readonly outcome: Outcome<AnswerTo<K>> }) | undefined {
   const answered = e.answers[effectKey(effect as Effect)];

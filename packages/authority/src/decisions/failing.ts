@@ -55,11 +55,7 @@ export function late(e: DeployEvidence, waitedFor: readonly string[], otherwise:
   return last?.why ?? because('phase-deadline', otherwise);
 }
 
-export const aborting = (
-  remains: Remains,
-  why: Refusal,
-  outcome: 'aborted' | 'cancelled' | 'expired' = 'aborted',
-): DeployState => ({
+export const aborting = (remains: Remains, why: Refusal, outcome: BeforeFence = 'aborted'): DeployState => ({
   phase: 'aborting',
   outcome,
   why,
@@ -70,8 +66,11 @@ export const aborting = (
 });
 
 /** Gives a deployment up before its fence: the candidate goes, the incumbent was never touched (I7). */
-export function giveUp(e: DeployEvidence, remains: Remains, why: Refusal): Decision {
-  return withLastWords(e, remains.launch, why, (told) => enter(aborting(remains, told), { note: told.code }));
+export function giveUp(e: DeployEvidence, remains: Remains, why: Refusal, outcome?: BeforeFence): Decision {
+  return withLastWords(e, remains.launch, why, (told) => enter(aborting(remains, told, outcome), { note: told.code }));
 }
+
+/** How a transaction can end before its fence. */
+export type BeforeFence = 'aborted' | 'cancelled' | 'expired';
 
 export const because = (code: Code, reason: string): Refusal => refusal(code, reason);

@@ -4,6 +4,10 @@ import { LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, type Persist, persist, wait } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
 
+/** The same release again: a hold suspends it, and no freeze does (I8). */
+export const isRestart = ({ request }: Pick<TransactionRecord, 'request'>): boolean =>
+  request.kind === 'restart' || request.kind === 'continuity';
+
 /**
  * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read,
  * and when it admitted, becomes a part of the transaction.
@@ -14,7 +18,7 @@ export function readFreeze(
   phase: Phase,
   admitted: (read: Pick<Persist, 'freeze' | 'clock'>) => Decision,
 ): Decision {
-  const { freeze } = e;
+  const freeze = isRestart(tx) ? e.hold : e.freeze;
   if (freeze.kind === 'absent') {
     // The clock goes on by a step of its own, so that the deadline is judged with the pause taken out.
     if (tx.clock.frozenSince !== null) return persist(tx.state, { clock: 'thaw' });
@@ -30,7 +34,8 @@ export function readFreeze(
     });
   }
   const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
+  const stop = isRestart(tx) ? 'hold' : 'freeze';
   return freeze.kind === 'seen'
-    ? wait(`the freeze of ${freeze.value.by}: ${freeze.value.reason}`, freeze.value.clearedBy, { wakeAtMs })
-    : wait(`a freeze that cannot be read: ${freeze.because}`, 'idunn status', { wakeAtMs });
+    ? wait(`the ${stop} of ${freeze.value.by}: ${freeze.value.reason}`, freeze.value.clearedBy, { wakeAtMs })
+    : wait(`a ${stop} that cannot be read: ${freeze.because}`, 'idunn status', { wakeAtMs });
 }

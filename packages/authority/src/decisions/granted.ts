@@ -1,7 +1,7 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
-import { act, attempt, type Decision, retryDelayMs, wait } from './decision.ts';
+import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, incarnationOf, slotOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
@@ -51,9 +51,11 @@ function throughGate(
     const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, observed);
     if (other !== null) return died(other);
     const publication = { kind: 'publish-activation', document: launch.document, observed } as const;
-    return attempt(e, publication, { what: 'the observer to take what runs now', ...patience }, () =>
-      f.keep({ ...passage, successor: { subject, launch: { ...launch, observed } } }),
-    );
+    const told = 'the observer to take what runs now';
+    const running = (): Decision => f.keep({ ...passage, successor: { subject, launch: { ...launch, observed } } });
+    // Going back asks for no Ready, and an observer that is away is told later.
+    if (passage.direction === 'back') return tolerate(e, publication, { what: told, attempts: 1 }, running);
+    return attempt(e, publication, { what: told, ...patience }, running);
   });
   return { reached: 'write-lease-granted', ...decision };
 }

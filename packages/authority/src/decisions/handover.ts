@@ -11,14 +11,16 @@ import { type Decision, type Entered, type ExtraWrite, enter, persist, wait } fr
 import type { Confirmation } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
+import { isRestart } from './freeze.ts';
 import { issueRecord } from './launch.ts';
 import { passageStandsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import type { Kept, PassageFrame } from './passage-frame.ts';
 import { isSuperseded, supersede } from './supersede.ts';
+import { expiredAtMs } from './withdrawing.ts';
 import { firstWriteDueMs, writeGapMs } from './write-gap.ts';
 
-type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
+export type Handover = StateOf<(typeof HANDOVER_PHASES)[number]>;
 
 /** `incumbent-fenced` to `route-observed`: forward through the passage that the intent covers. */
 export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: Handover): Decision {
@@ -30,10 +32,10 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
     e,
     passage,
     plan,
-    untilMs: state.stuck === null ? untilMs(tx, e, passage, where.at === 'granted') : null,
+    untilMs: state.stuck === null ? (expiredAtMs(tx, e) ?? untilMs(tx, e, passage, where.at === 'granted')) : null,
     persistent: state.stuck !== null,
     keep: (next, more = {}) => keep(tx, e, state, next, more),
-    giveUp: (why, fenced) => giveUpForward(e, state, why, fenced),
+    giveUp: (why, fenced) => giveUpForward(tx, e, state, why, fenced),
     arrived: (epoch) => arrived(e, state, plan, epoch),
     confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
   };
@@ -83,13 +85,19 @@ function keep(tx: TransactionRecord, e: DeployEvidence, state: Handover, passage
   );
 }
 
-function giveUpForward(e: DeployEvidence, state: Handover, why: Refusal, fenced: boolean): Decision {
+function giveUpForward(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  state: Handover,
+  why: Refusal,
+  fenced: boolean,
+): Decision {
   const { subject, launch } = state.passage.successor;
   return withLastWords(e, launch, why, (told) => {
     if (!fenced) {
       const { origin, requestId } = state.passage;
       const withdraw = { activation: origin?.activation ?? null, requestId };
-      return enter(aborting({ subject, launch, withdraw }, told), {
+      return enter(aborting({ subject, launch, withdraw }, told, expiredAtMs(tx, e) === null ? 'aborted' : 'expired'), {
         entered: [{ phase: 'aborting', note: told.code }],
         clock: 'restart',
         target: { takenBy: null },
@@ -200,7 +208,7 @@ const ownActivationMs = (e: DeployEvidence): number => {
 };
 
 /** The fence clears and the candidate is admitted in the same commit (I3). */
-function admit(
+export function admit(
   tx: TransactionRecord,
   e: DeployEvidence,
   state: Handover,
@@ -225,14 +233,14 @@ function admit(
     ],
     clock: 'restart',
     target: {
-      admitted: { ...body, transaction: tx.id, admittedAt: e.now },
+      admitted: { ...body, ...admissionOf(tx, e, body), runningSince: e.now },
       stranded: null,
       takenBy: null,
     },
     extra: proofOf(tx, e, body),
     leaves: 'detach',
     result: {
-      outcome: 'admitted',
+      outcome: tx.request.kind === 'continuity' ? 'restored' : 'admitted',
       incarnation,
       revision,
       refusal: null,
@@ -240,6 +248,14 @@ function admit(
       ...(requests === null ? {} : { requests }),
     },
   };
+}
+
+/** The same release again is no admission of its own. */
+function admissionOf(tx: TransactionRecord, e: DeployEvidence, { incarnation }: Body) {
+  const { admitted } = e.target;
+  return isRestart(tx) && admitted?.incarnation === incarnation
+    ? { transaction: admitted.transaction, admittedAt: admitted.admittedAt }
+    : { transaction: tx.id, admittedAt: e.now };
 }
 
 /** The receipt that it is admitted on becomes durable with the admission. */

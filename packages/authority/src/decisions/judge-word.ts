@@ -16,13 +16,13 @@ const SILENT: Judged = { kind: 'silent' };
 /**
  * Judges the observer's and the channel's newest words about one activation. A word about another activation or epoch
  * is worth nothing (I5); one that claims a lease that was not granted ends the candidate (I1). `granted` is the epoch
- * that the row names this activation under, `null` before.
+ * that the row names this activation under, `null` before. `alone`: a restart, which needs no observer.
  */
 export function judgeWord(
   e: DeployEvidence,
   plan: Plan,
   activation: string,
-  lease: { readonly granted: number | null },
+  lease: { readonly granted: number | null; readonly alone?: boolean },
 ): Judged {
   const { word, presence } = slotOf(e, activation);
   const relayed = word.kind === 'seen' && word.value.activation === activation ? word.value : null;
@@ -55,11 +55,13 @@ export function judgeWord(
     return { kind: 'wrong', why: because('candidate-failed', own?.detail || 'Its presence says failed.') };
   }
   // For permissions the lease connection counts as soon as it speaks; before the grant only the observer does (I4).
-  const decisive = lease.granted === null && plan.state !== null ? relayed?.present : (own ?? relayed?.present);
+  const relayedOnly = lease.granted === null && plan.state !== null && lease.alone !== true;
+  const decisive = relayedOnly ? relayed?.present : (own ?? relayed?.present);
   if (decisive === null || decisive === undefined) return SILENT;
   if (decisive.state === 'active' && (plan.state === null || decisive.epoch === lease.granted))
     return { kind: 'active' };
-  return relayed === null || relayed.present === null ? SILENT : { kind: 'warming' };
+  const heard = relayed !== null && relayed.present !== null;
+  return heard || (lease.alone === true && own !== null) ? { kind: 'warming' } : SILENT;
 }
 
 function claimsTooMuch(

@@ -1,4 +1,4 @@
-import type { Refusal } from '@idunn/kernel';
+import type { Moment, Refusal } from '@idunn/kernel';
 import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
@@ -15,6 +15,8 @@ import { otherThanLaunched } from './sealed.ts';
 /** How the caller makes a launch's progress durable, and what it does when the launch ends. */
 export interface LaunchFrame {
   readonly untilMs: number | null;
+  /** A restart of what was admitted: the observer is told, not asked, and the lease connection's own word will do. */
+  readonly alone?: boolean;
   readonly advance: (launch: Launch) => Decision;
   readonly failed: (why: Refusal) => Decision;
   /** Its start was cut off together with an engine, and the activation is spent: a fresh one for the same release. */
@@ -23,9 +25,12 @@ export interface LaunchFrame {
   readonly warm: (launch: Running) => Decision;
 }
 
-export const issueRecord = (
-  tx: TransactionRecord,
-  e: DeployEvidence,
+export const issueRecord = (tx: TransactionRecord, e: DeployEvidence, subject: Subject, id: string): ActivationRecord =>
+  issuedBy(tx, e.now, subject, id);
+
+export const issuedBy = (
+  tx: Pick<TransactionRecord, 'id' | 'target'>,
+  now: Moment,
   subject: Subject,
   id: string,
 ): ActivationRecord => ({
@@ -35,7 +40,7 @@ export const issueRecord = (
   incarnation: subject.incarnation,
   release: subject.release,
   transaction: tx.id,
-  at: e.now,
+  at: now,
 });
 
 /**
@@ -115,12 +120,12 @@ function cutOff(e: DeployEvidence, launch: Launch, frame: LaunchFrame): Decision
 
 /** The activation becomes current only after exactly this process was observed (I4). */
 function publish(e: DeployEvidence, launch: Running, frame: LaunchFrame): Decision {
-  return attempt(
-    e,
-    { kind: 'publish-activation', document: launch.document, observed: launch.observed },
-    { what: 'the observer to take the activation as current', ...frame },
-    () => frame.advance({ ...launch, step: 'current' }),
-  );
+  const effect = { kind: 'publish-activation', document: launch.document, observed: launch.observed } as const;
+  const what = 'the observer to take the activation as current';
+  const current = (): Decision => frame.advance({ ...launch, step: 'current' });
+  // What an observer that is away did not hear, continuity tells it later.
+  if (frame.alone === true) return tolerate(e, effect, { what, attempts: 1 }, current);
+  return attempt(e, effect, { what, ...frame }, current);
 }
 
 function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, frame: LaunchFrame): Decision {
@@ -130,7 +135,7 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
     const other = otherThanLaunched(e, subject, launch, process.value);
     if (other !== null) return frame.failed(other);
   }
-  const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null });
+  const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null, alone: frame.alone === true });
   switch (judged.kind) {
     case 'wrong':
       return frame.failed(judged.why);
@@ -139,11 +144,14 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
       return frame.warm(launch);
     case 'silent':
       return (
-        meetEarly(e, subject, launch) ??
+        meetEarly(e, subject, launch, frame.alone === true) ??
         wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
           untilMs: frame.untilMs,
           // No event tells that a program has replaced itself.
-          wakeAtMs: Math.min(e.now.monotonicMs + LOOK_AGAIN_MS, frame.untilMs ?? Number.POSITIVE_INFINITY),
+          wakeAtMs: Math.min(
+            e.now.monotonicMs + (frame.alone === true ? LOOK_AGAIN_MS / 5 : LOOK_AGAIN_MS),
+            frame.untilMs ?? Number.POSITIVE_INFINITY,
+          ),
         })
       );
   }
@@ -151,12 +159,15 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
 
 /**
  * The lease connection is opened while the program still starts, once; who needs it opens it again. Decisions go on
- * meanwhile, and it grants nothing.
+ * meanwhile, and it grants nothing. A restart may have nothing but this connection's word, and opens it until it stands.
  */
-function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running): Decision | null {
+function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running, alone: boolean): Decision | null {
   const effect = { kind: 'open-channel', handle } as const;
-  const begun = answerTo(e, effect) !== undefined || e.running.includes(effectKey(effect));
-  return begun || planOf(e, subject.plan).state === null ? null : act(effect);
+  if (e.running.includes(effectKey(effect)) || (planOf(e, subject.plan).state === null && !alone)) return null;
+  const answered = answerTo(e, effect);
+  if (answered === undefined) return act(effect);
+  const again = alone && !answered.outcome.ok && e.now.monotonicMs >= answered.atMs + LOOK_AGAIN_MS / 5;
+  return again ? act(effect) : null;
 }
 
 export const exited = (id: string): Refusal =>

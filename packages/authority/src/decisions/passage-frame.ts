@@ -15,6 +15,8 @@ export interface PassageFrame {
   readonly untilMs: number | null;
   /** There is no other way to go: whatever fails is ended and launched anew, for ever (I9). */
   readonly persistent: boolean;
+  /** Called instead of another launch in this passage: continuity launches by a transaction of its own each time. */
+  readonly ended?: (why: Refusal) => Decision;
   /** Makes a changed passage durable. */
   readonly keep: (passage: Passage, more?: Kept) => Decision;
   /** Called when it cannot go on this way. `fenced`: false while nothing has moved and the predecessor may go on. */

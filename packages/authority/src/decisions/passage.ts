@@ -140,6 +140,7 @@ const EXITS_BEFORE_RETURN = 2;
 /** Dead or lying between intent and admission: back if nothing moved, else launched anew until the deadline (I6). */
 function died(f: PassageFrame, where: Whereabouts, why: Refusal): Decision {
   if (mayStepBack(f, where)) return f.giveUp(why, false);
+  if (f.ended !== undefined) return f.ended(why);
   if (why.code !== 'candidate-exited' && !f.persistent) return f.giveUp(why, true);
   const { launch } = f.passage.successor;
   const endsFirst = passageEndsFirst(f.e, f.passage);
@@ -185,7 +186,8 @@ function launching(f: PassageFrame, row: Standing | null): Decision {
   const { subject, launch } = passage.successor;
   return decideLaunch(e, subject, launch, {
     untilMs: f.untilMs,
-    anew: () => relaunch(f),
+    alone: passage.direction === 'back',
+    anew: () => f.ended?.(exited(launch.id)) ?? relaunch(f),
     failed: (why) => died(f, { at: 'relaunched', row }, why),
     advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
     warm: (running) => {

@@ -7,13 +7,15 @@ import { standsAsAdmitted } from './admitted.ts';
 import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, conclude, type Decision, enter, persist, wait } from './decision.ts';
-import { type DeployEvidence, planOf } from './evidence.ts';
+import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { rehearse } from './rehearsing.ts';
 
 /** How long a deployment of what seems to be admitted waits for the observer's word before it deploys anew. */
 const UNCHANGED_WORD_MS = 5_000;
+/** How long after its begin a deployment of what is dead gives a first restart the time to begin. */
+const RESTART_SOON_MS = 500;
 
 /** `planned`: the ref becomes an exact plan; whatever can refuse is asked before anything is fetched (F1). */
 export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: string | null): Decision {
@@ -35,6 +37,8 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
       if (e.target.admitted?.plan === digest) {
         const standing = standsAsAdmitted(e, e.target.admitted);
         if (standing === 'stands') return unchanged(tx, e);
+        const revived = waitForRestart(tx, e, standing, untilMs);
+        if (revived !== null) return revived;
         const patienceMs = tx.clock.startedAt.monotonicMs + UNCHANGED_WORD_MS;
         if (standing === 'unknown' && e.now.monotonicMs < patienceMs) {
           return wait('the evidence about what is admitted', 'idunn status', {
@@ -64,6 +68,27 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
       );
     },
   );
+}
+
+/**
+ * What is admitted has just died, or is being restarted: that is what was asked for. A restart that does not come about
+ * soon, held or waiting for its next attempt, is no reason not to deploy (F22).
+ */
+function waitForRestart(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  standing: 'stands' | 'fallen' | 'unknown',
+  untilMs: number | null,
+): Decision | null {
+  const { restart, admitted } = e.target;
+  if (standing !== 'fallen' || admitted === null) return null;
+  const gone = slotOf(e, admitted.document.activation).process.kind === 'absent';
+  const soonMs = tx.clock.startedAt.monotonicMs + RESTART_SOON_MS;
+  if (restart === null && !(gone && e.now.monotonicMs < soonMs)) return null;
+  return wait('the restart of what is admitted', 'it ends by itself', {
+    untilMs: restart === null ? soonMs : untilMs,
+    wakeAtMs: e.now.monotonicMs + 50,
+  });
 }
 
 function unchanged(tx: TransactionRecord, e: DeployEvidence): Decision {

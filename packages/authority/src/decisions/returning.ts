@@ -87,7 +87,12 @@ function settle(tx: TransactionRecord, e: DeployEvidence, state: Returning, epoc
     stranded !== null
       ? { stranded: body, takenBy: null }
       : {
-          admitted: { ...body, transaction: admitted?.transaction ?? tx.id, admittedAt: admitted?.admittedAt ?? e.now },
+          admitted: {
+            ...body,
+            transaction: admitted?.transaction ?? tx.id,
+            admittedAt: admitted?.admittedAt ?? e.now,
+            runningSince: e.now,
+          },
           takenBy: null,
         };
   return persist({ ...state, settled: true, stuck: null }, { target });

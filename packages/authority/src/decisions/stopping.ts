@@ -8,6 +8,8 @@ import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
 import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
+import { directionOf } from './restarting-direction.ts';
+import { awaitTarget, isRestarting } from './yielding.ts';
 
 /** There is somebody to stop first. A first deployment has nobody, and goes as any other. */
 export const stopsFirst = (e: DeployEvidence, plan: Plan): boolean => standsAlone(plan) && incumbentsOf(e).length > 0;
@@ -36,6 +38,7 @@ export function decideStop(
   const at: Stopping = { tx, e, state, plan, ...more };
   const unprovable = unprovableEnd(e, incumbentsOf(e));
   if (unprovable !== null) return at.failed(unprovable);
+  if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   const busy = untakeable(tx, e);
   if (busy !== null) return lookAgain(at, busy);
   if (plan.state === null) return intend(at, null);
@@ -56,7 +59,7 @@ function intend(
 ): Decision {
   const { tx, e, state, plan } = at;
   const passage: Passage = {
-    direction: 'forward',
+    direction: directionOf(tx, e, state.subject),
     requestId: e.fresh.request,
     successor: { subject: state.subject, launch: state.launch },
     spent: [],

@@ -18,6 +18,7 @@ export function supersede(
   where: Whereabouts,
   why: Refusal,
   graceMs: number,
+  outcome: 'operator-required' | 'aborted' = 'operator-required',
 ): Decision {
   const { subject, launch } = passage.successor;
   const about = {
@@ -27,10 +28,10 @@ export function supersede(
   };
   if (where.at === 'granted' && launch.step === 'current') {
     const stranded = bodyOf(subject, launch, where.epoch, passage.echoed.includes(launch.id));
-    return conclude(state, 'operator-required', about, { target: { stranded, takenBy: null } });
+    return conclude(state, outcome, about, { target: { stranded, takenBy: null } });
   }
   return endProcess(e, { launch, graceMs, proven: false }, () =>
-    conclude(state, 'operator-required', about, { target: { stranded: null, takenBy: null } }),
+    conclude(state, outcome, about, { target: { stranded: null, takenBy: null } }),
   );
 }
 

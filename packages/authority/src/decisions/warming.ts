@@ -14,7 +14,9 @@ import { exited } from './launch.ts';
 import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
+import { directionOf } from './restarting-direction.ts';
 import { otherThanLaunched } from './sealed.ts';
+import { awaitTarget, isRestarting } from './yielding.ts';
 
 interface Warming {
   readonly tx: TransactionRecord;
@@ -40,9 +42,10 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
   const other = otherThanLaunched(e, subject, launch, process.value);
   if (other !== null) return failed(other);
-  const judged = judgeWord(e, plan, launch.id, { granted: null });
+  const judged = judgeWord(e, plan, launch.id, { granted: null, alone: tx.request.kind === 'continuity' });
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
+  if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   if (plan.state !== null) return prepareState(at);
   return stageRoute(at, () => intend(at, null));
 }
@@ -149,7 +152,7 @@ function intend(at: Warming, lease: Lease | null): Decision {
     if (unprovable !== null) return at.failed(unprovable);
   }
   const passage = (echoed: readonly string[]): Passage => ({
-    direction: 'forward',
+    direction: directionOf(tx, e, state.subject),
     requestId: e.fresh.request,
     successor: { subject: state.subject, launch },
     spent: [],

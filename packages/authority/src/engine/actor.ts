@@ -1,5 +1,6 @@
 import { type Code, type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
 import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
@@ -15,6 +16,7 @@ import { Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
 import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { isoAt, noteOf, phaseEvents } from './show.ts';
+import { Vigil } from './vigil.ts';
 import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
 
 /** Steps that one wake may take before the actor yields to others; nothing legitimate needs as many. */
@@ -35,8 +37,11 @@ export class TargetActor {
   readonly #core: EngineCore;
   record: Held<TargetRecord> | null = null;
   readonly lanes = new Map<string, Lane>();
+  readonly vigil: Vigil;
   readonly #firstWrites = new Map<string, { readonly epoch: number; readonly atMs: number }>();
   readonly incidents = new Map<string, { readonly code: Code; readonly detail: string; readonly since: Moment }>();
+  /** Codes of what continuity is concerned about. */
+  #concerns: readonly Code[] = [];
   #stale = true;
   #awake = false;
   #turning: Promise<void> | null = null;
@@ -44,6 +49,27 @@ export class TargetActor {
   constructor(core: EngineCore, target: string) {
     this.#core = core;
     this.target = target;
+    this.vigil = new Vigil(core, this);
+  }
+
+  /** The transaction at the head of the queue. */
+  get head(): TransactionRecord | null {
+    const id = this.record?.value.queue[0];
+    return id === undefined ? null : (this.lanes.get(id)?.tx ?? null);
+  }
+
+  /** A restart has begun: its lane is there at once, from the records as they were written. */
+  began(record: Held<TargetRecord>, transaction: Held<TransactionRecord>): void {
+    this.record = record;
+    this.lanes.set(transaction.value.id, new Lane(transaction.value, transaction.generation));
+    const now = moment(this.#core.ports.clock);
+    const { log } = transaction.value;
+    log.forEach(({ phase, note, tookMs }) => {
+      const event = { event: 'phase' as const, phase: phase as Phase, note };
+      this.#emit(transaction.value.id, now, { ...event, tookMs: null });
+      if (tookMs !== null) this.#emit(transaction.value.id, now, { ...event, tookMs });
+    });
+    this.#again();
   }
 
   /** Something happened that this target may have to act on. */
@@ -64,12 +90,14 @@ export class TargetActor {
 
   doubt(): void {
     for (const lane of this.lanes.values()) lane.doubt();
+    this.vigil.doubt();
     this.wake();
   }
 
   /** A link is back. */
   linked(): void {
     for (const lane of this.lanes.values()) lane.forgetRefusals();
+    this.vigil.linked();
     this.doubt();
   }
 
@@ -106,6 +134,7 @@ export class TargetActor {
 
   abortAll(): void {
     for (const lane of this.lanes.values()) lane.abort();
+    this.vigil.stop();
   }
 
   raise(code: Code, detail: string): void {
@@ -114,12 +143,19 @@ export class TargetActor {
     this.incidents.set(code, { code, detail, since });
   }
 
+  concerned(concerns: readonly Concern[]): void {
+    for (const code of this.#concerns) if (!concerns.some((one) => one.code === code)) this.incidents.delete(code);
+    this.#concerns = concerns.map(({ code }) => code);
+    for (const { code, detail } of concerns) this.raise(code, detail);
+  }
+
   async #run(): Promise<void> {
     for (let steps = 0; this.#awake && steps < STEPS_PER_WAKE && !this.#core.stopped; steps += 1) {
       this.#awake = false;
       try {
         if (this.#stale) await this.load();
         for (const lane of this.#inOrder()) await this.#turn(lane);
+        if (!this.#stale) await this.vigil.turn();
         this.incidents.delete('store-fault');
         this.incidents.delete('engine-fault');
       } catch (fault) {
@@ -146,7 +182,7 @@ export class TargetActor {
     this.record = await this.#core.journal.read('target', this.target);
     const target = this.record?.value;
     if (target === undefined) return;
-    const wanted = [target.queue[0], ...target.draining].filter((id) => id !== undefined);
+    const wanted = atWork(target);
     for (const id of this.lanes.keys()) if (!wanted.includes(id)) this.#drop(id);
     for (const id of wanted) {
       const held = await this.#core.journal.read('transaction', id);
@@ -169,8 +205,9 @@ export class TargetActor {
   #inOrder(): readonly Lane[] {
     const target = this.record?.value;
     if (target === undefined) return [];
-    const ids = [target.queue[0], ...target.draining].filter((id) => id !== undefined);
-    return ids.map((id) => this.lanes.get(id)).filter((lane) => lane !== undefined);
+    return atWork(target)
+      .map((id) => this.lanes.get(id))
+      .filter((lane) => lane !== undefined);
   }
 
   async #turn(lane: Lane): Promise<void> {
@@ -294,7 +331,6 @@ export class TargetActor {
     if ('stuck' in state && state.stuck !== null)
       this.raise('operator-required', `${lane.tx.id}: ${state.stuck.reason}`);
     else this.incidents.delete('operator-required');
-    if (decision.target?.admitted !== undefined) this.incidents.delete('admitted-process-lost');
   }
 
   #act(lane: Lane, { effect, beside = [] }: Act): void {
@@ -358,6 +394,10 @@ export class TargetActor {
     this.#core.emit({ at: isoAt(now), target: this.target, transaction, ...event });
   }
 }
+
+/** What has a lane: the restart that is under way, the head of the queue, and what still drains. */
+const atWork = ({ restart, queue, draining }: TargetRecord): readonly string[] =>
+  [restart, queue[0], ...draining].filter((id) => id !== undefined && id !== null);
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 

@@ -17,13 +17,22 @@ export type Command = Requester & {
     | { readonly kind: 'up'; readonly ref: string | null }
     /** Takes over the state of another fleet; `confirm` must be the foreign claim's `fleet/target`. */
     | { readonly kind: 'takeover'; readonly confirm: string }
+    /** What is admitted, as a new activation of the same sealed release. */
+    | { readonly kind: 'restart' }
   );
+
+/** Ends another transaction: `cancel` before its fence, `expire` in a phase that lasts too long. */
+export type Withdrawal = Requester & {
+  readonly operationId: string;
+  readonly kind: 'cancel' | 'expire';
+  readonly transaction: string;
+};
 
 /** The durable answer to a command. */
 export interface OperationReceipt {
   readonly operationId: string;
   readonly target: string;
-  readonly kind: Command['kind'];
+  readonly kind: Command['kind'] | Withdrawal['kind'];
   readonly transaction: string;
   /** Commands ahead of this one on its target, oldest first. */
   readonly ahead: readonly {
@@ -49,7 +58,7 @@ export interface WaitNote {
 
 export interface TransactionView {
   readonly id: string;
-  readonly kind: 'deploy' | 'takeover';
+  readonly kind: 'deploy' | 'takeover' | 'restart' | 'continuity';
   readonly target: string;
   readonly actor: string;
   readonly tenant: string;
@@ -181,7 +190,7 @@ export type EngineEvent = { readonly at: string; readonly target: string; readon
 export interface EngineApi {
   /** Takes up every unfinished transaction and re-adopts what runs; resolves when each target has been looked at. */
   start(): Promise<void>;
-  submit(command: Command): Promise<Outcome<OperationReceipt>>;
+  submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>>;
   target(target: string): Promise<TargetView | null>;
   targets(): Promise<readonly TargetView[]>;
   transaction(id: string): Promise<TransactionView | null>;

@@ -35,7 +35,8 @@ export function applyPersist(tx: TransactionRecord, target: TargetRecord, decisi
     result: decision.result === undefined ? tx.result : concluded(tx, decision.result, now, foreignMs),
     ended: tx.ended || ended,
   };
-  const moved = { ...target, ...decision.target };
+  const taken = decision.target?.takenBy === tx.id ? { awaitedBy: null } : {};
+  const moved = { ...target, ...decision.target, ...taken };
   return { tx: next, target: dequeued(moved, tx.id, decision.leaves), history: historyOf(tx, next, decision, now) };
 }
 
@@ -95,9 +96,17 @@ function concluded(
 function dequeued(target: TargetRecord, id: string, leaves: Persist['leaves']): TargetRecord {
   const kept = { ...target, retained: target.retained.slice(0, RETAINED_LIMIT) };
   if (leaves === undefined) return kept;
+  const free = (holder: string | null): string | null => (holder === id ? null : holder);
   const queue = target.queue.filter((queued) => queued !== id);
   const draining = target.draining.filter((other) => other !== id);
-  return { ...kept, queue, draining: leaves === 'detach' ? [...draining, id].slice(-DRAINING_LIMIT - 1) : draining };
+  return {
+    ...kept,
+    queue,
+    draining: leaves === 'detach' ? [...draining, id].slice(-DRAINING_LIMIT - 1) : draining,
+    takenBy: free(kept.takenBy),
+    restart: free(kept.restart),
+    awaitedBy: free(kept.awaitedBy),
+  };
 }
 
 /** Everything durable leaves a line; secrets have no way into one (F30). */

@@ -1,3 +1,4 @@
+import type { decideContinuity } from '../decisions/continuity.ts';
 import type { decide } from '../decisions/decide.ts';
 import type { EffectKind } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
@@ -15,6 +16,7 @@ export interface EngineCore {
   readonly witness: WitnessContext;
   readonly stopped: boolean;
   readonly decide: typeof decide;
+  readonly decideContinuity: typeof decideContinuity;
   fresh(): DeployEvidence['fresh'];
   emit(event: EngineEvent): void;
   fault(fault: unknown, target: string): void;

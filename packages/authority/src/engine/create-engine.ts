@@ -1,17 +1,19 @@
-import { moment, type Outcome } from '@idunn/kernel';
+import { moment, type Outcome, ok } from '@idunn/kernel';
+import { decideContinuity as decideContinuityStep } from '../decisions/continuity.ts';
 import { decide as decideStep } from '../decisions/decide.ts';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { ObserverPort } from '../ports/observer-port.ts';
 import { TargetActor } from './actor.ts';
 import { adopt } from './adopt.ts';
-import type { Command, EngineApi, EngineEvent, OperationReceipt } from './api.ts';
+import type { Command, EngineApi, EngineEvent, OperationReceipt, Withdrawal } from './api.ts';
 import { BuildGate, releasesToKeep } from './collect.ts';
 import type { EngineCore } from './core.ts';
 import { takeIn } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Library } from './library.ts';
-import { transactionView } from './show.ts';
+import { isoAt, transactionView } from './show.ts';
 import { targetView } from './views.ts';
+import { withdraw } from './withdraw.ts';
 
 /**
  * The engine: load, decide, persist by compare-and-swap, act, observe, persist. Woken by commands, driver events,
@@ -28,6 +30,7 @@ export function createEngine(
   ports: EnginePorts,
   options: EngineOptions,
   decide: typeof decideStep = decideStep,
+  decideContinuity: typeof decideContinuityStep = decideContinuityStep,
 ): EngineApi {
   const journal = new Journal(ports.store);
   const library = new Library(journal);
@@ -47,6 +50,7 @@ export function createEngine(
       return stopped;
     },
     decide,
+    decideContinuity,
     fresh: () => ({
       activation: ports.ids.fresh('act'),
       nonce: ports.ids.fresh('nonce'),
@@ -100,11 +104,7 @@ export function createEngine(
 
   ports.workload.subscribe((event) => {
     if (stopped) return;
-    const actor = actors.get(event.target);
-    if (actor?.record?.value.admitted?.document.activation === event.activation) {
-      actor.raise('admitted-process-lost', `${event.activation} has ended`);
-    }
-    actor?.doubt();
+    actors.get(event.target)?.doubt();
   });
   ports.channel.subscribe((event) => {
     if (stopped) return;
@@ -128,12 +128,27 @@ export function createEngine(
     }
   });
 
+  async function takeBack(command: Withdrawal): Promise<Outcome<OperationReceipt>> {
+    const withdrawn = await withdraw({ ports, options, journal }, command);
+    if (!withdrawn.ok) return withdrawn;
+    const { receipt, ended } = withdrawn.value;
+    if (!receipt.repeated) {
+      const { target, transaction } = receipt;
+      const at = isoAt(moment(ports.clock));
+      if (ended !== null) core.emit({ event: 'outcome', at, target, transaction, ...ended });
+      actorOf(target).invalidate();
+    }
+    return ok(receipt);
+  }
+
   return {
     async start(): Promise<void> {
-      const targets = await journal.all('target');
+      const [targets, kept] = await Promise.all([journal.all('target'), journal.all('continuity')]);
+      const continuity = new Map(kept.map((held) => [held.value.target, held]));
       const started = targets.map(async ({ value }) => {
         const actor = actorOf(value.target);
         await actor.load();
+        actor.vigil.load(continuity.get(value.target) ?? null);
         await adopt(core, actor);
         actor.watchLaunches();
         actor.wake();
@@ -141,7 +156,8 @@ export function createEngine(
       await Promise.all(started);
     },
 
-    async submit(command: Command): Promise<Outcome<OperationReceipt>> {
+    async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {
+      if ('transaction' in command) return takeBack(command);
       const taken = await takeIn({ ports, options, journal }, command);
       if (taken.ok && !taken.value.repeated) {
         const { transaction, ahead } = taken.value;
@@ -197,6 +213,7 @@ function portsOf(actor: TargetActor): readonly number[] {
   visit([
     actor.record?.value.admitted,
     actor.record?.value.stranded,
+    actor.vigil.spareDocument,
     [...actor.lanes.values()].map(({ tx }) => tx.state),
   ]);
   return [...new Set(found)];

@@ -3,12 +3,12 @@ import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { OperationRecord } from '../records/operation.ts';
 import { isPastKeeping, noReceipts, type ReceiptsRecord, withReceipt } from '../records/receipts.ts';
 import { QUEUE_LIMIT, type TargetRecord } from '../records/target.ts';
-import type { TransactionRecord } from '../records/transaction.ts';
-import type { Command, OperationReceipt } from './api.ts';
+import { newTransaction, type TransactionRecord } from '../records/transaction.ts';
+import type { Command, OperationReceipt, Requester } from './api.ts';
 import { type Held, type Journal, put } from './journal.ts';
 
 /** Races with the engine's own progress that one intake sits out before it gives the command back. */
-const INTAKE_ATTEMPTS = 32;
+export const INTAKE_ATTEMPTS = 32;
 /** This machine's only instance; others come with `region/`. */
 const INSTANCE = 'local';
 
@@ -26,6 +26,8 @@ export const blankTarget = (target: string, machine: string): TargetRecord => ({
   admitted: null,
   stranded: null,
   takenBy: null,
+  restart: null,
+  awaitedBy: null,
   highestEpoch: 0,
   queue: [],
   draining: [],
@@ -40,7 +42,7 @@ export const blankTarget = (target: string, machine: string): TargetRecord => ({
 export async function takeIn(context: IntakeContext, command: Command): Promise<Outcome<OperationReceipt>> {
   const { options, journal } = context;
   const known = await journal.read('operation', command.operationId);
-  if (known !== null) return repeated(known, command);
+  if (known !== null) return repeated(known, { ...command, request: requestOf(command) });
   if (!options.targets().includes(command.target)) {
     return refused(refusal('target-not-bound', `No binding of fleet ${options.fleet} names ${command.target}.`));
   }
@@ -52,6 +54,8 @@ export async function takeIn(context: IntakeContext, command: Command): Promise<
         refusal('queue-full', `${target.queue.length} commands are ahead of this one on ${command.target}.`),
       );
     }
+    const nothing = command.kind === 'restart' && target.admitted === null && target.stranded === null;
+    if (nothing) return refused(refusal('nothing-to-restart', `Nothing of ${command.target} is admitted.`));
     const receipts = await journal.read('receipts', command.target);
     if (receipts !== null && isPastKeeping(receipts.value, command.operationId)) {
       return refused(refusal('operation-unknown', `${command.operationId} has no receipt any more, or never had one.`));
@@ -59,7 +63,7 @@ export async function takeIn(context: IntakeContext, command: Command): Promise<
     const taken = await accept(context, command, target, { target: held, receipts });
     if (taken !== 'conflict') return taken;
     const meanwhile = await journal.read('operation', command.operationId);
-    if (meanwhile !== null) return repeated(meanwhile, command);
+    if (meanwhile !== null) return repeated(meanwhile, { ...command, request: requestOf(command) });
   }
   return refused(refusal('intake-uncertain', `The command ${command.operationId} met ${INTAKE_ATTEMPTS} conflicts.`));
 }
@@ -72,8 +76,8 @@ async function accept(
 ): Promise<Outcome<OperationReceipt> | 'conflict'> {
   const now = moment(ports.clock);
   const { actor, tenant } = command;
-  const tx: TransactionRecord = {
-    schema: 'idunn.transaction/v1',
+  const request = requestOf(command);
+  const tx = newTransaction({
     id: ports.ids.fresh('tx'),
     target: command.target,
     instance: INSTANCE,
@@ -81,25 +85,16 @@ async function accept(
     operation: command.operationId,
     actor,
     tenant,
-    request: requestOf(command),
+    request,
     intakeAt: now,
-    begunAt: null,
-    state: { phase: 'queued' },
-    since: now,
-    clock: { startedAt: now, frozenSince: null, pausedMs: 0 },
-    log: [],
-    freezes: [],
-    foreignMs: 0,
-    result: null,
-    ended: false,
-  };
+  });
   const operation: OperationRecord = {
     schema: 'idunn.operation/v1',
     operation: command.operationId,
     target: command.target,
     actor,
     tenant,
-    request: tx.request,
+    request,
     transaction: tx.id,
     ahead: await aheadOf(journal, target),
     at: now,
@@ -127,7 +122,7 @@ async function accept(
       }),
     );
   }
-  const body = { transaction: tx.id, operation: command.operationId, request: { ...tx.request } };
+  const body = { transaction: tx.id, operation: command.operationId, request };
   const entry = { kind: 'command.accepted', subject: command.target, actor, tenant, atMs: now.wallMs, body };
   const result = await journal.commit(mutations, [entry]);
   switch (result.kind) {
@@ -140,8 +135,16 @@ async function accept(
   }
 }
 
-const requestOf = (command: Command): OperationRecord['request'] =>
-  command.kind === 'up' ? { kind: 'up', ref: command.ref } : { kind: 'takeover', confirm: command.confirm };
+function requestOf(command: Command): Exclude<TransactionRecord['request'], { kind: 'continuity' }> {
+  switch (command.kind) {
+    case 'up':
+      return { kind: 'up', ref: command.ref };
+    case 'takeover':
+      return { kind: 'takeover', confirm: command.confirm };
+    case 'restart':
+      return { kind: 'restart' };
+  }
+}
 
 async function aheadOf(journal: Journal, target: TargetRecord): Promise<OperationRecord['ahead']> {
   const held = await Promise.all(target.queue.map((id) => journal.read('transaction', id)));
@@ -150,15 +153,19 @@ async function aheadOf(journal: Journal, target: TargetRecord): Promise<Operatio
     .map(({ value }) => ({ transaction: value.id, actor: value.actor, phase: value.state.phase }));
 }
 
-function repeated({ value, generation }: Held<OperationRecord>, command: Command): Outcome<OperationReceipt> {
-  const asked = canonicalJson({ ...requestOf(command), of: command.target, by: command.actor, tenant: command.tenant });
-  const first = canonicalJson({ ...value.request, of: value.target, by: value.actor, tenant: value.tenant });
-  if (asked === first) return ok(receiptOf(value, generation, true));
-  const id = command.operationId;
+/** The first answer to a repeat of exactly this request by exactly this requester; anything else is a conflict. */
+export function repeated(
+  { value, generation }: Held<OperationRecord>,
+  asked: Requester & { readonly target: string; readonly request: OperationRecord['request'] },
+): Outcome<OperationReceipt> {
+  const told = ({ request, target, actor, tenant }: typeof asked): string =>
+    canonicalJson({ ...request, of: target, by: actor, tenant });
+  if (told(asked) === told(value)) return ok(receiptOf(value, generation, true));
+  const id = value.operation;
   return refused(refusal('operation-conflict', `The operation ${id} was another request on ${value.target}.`));
 }
 
-const receiptOf = (record: OperationRecord, stateVersion: number, isRepeat: boolean): OperationReceipt => ({
+export const receiptOf = (record: OperationRecord, stateVersion: number, isRepeat: boolean): OperationReceipt => ({
   operationId: record.operation,
   target: record.target,
   kind: record.request.kind,

@@ -7,6 +7,10 @@ import type { EngineEvent, TransactionView, WaitNote } from './api.ts';
 /** For people: ISO 8601 of the wall clock. */
 export const isoAt = (at: Moment): string => new Date(at.wallMs).toISOString();
 
+/** A moment of the monotonic clock on the wall clock of now (F29). */
+export const isoAtMs = (atMs: number, now: Moment): string =>
+  new Date(now.wallMs + atMs - now.monotonicMs).toISOString();
+
 /** A wait as people see it; its deadline is shown on the wall clock of now. */
 export function noteOf(waiting: { readonly wait: Wait; readonly since: Moment }, now: Moment): WaitNote {
   const { wait, since } = waiting;
@@ -43,6 +47,10 @@ const ended = ({ phase, tookMs, note }: TransactionRecord['log'][number]): Phase
   note,
 });
 
+/** What people call it. */
+export const kindOf = ({ request }: TransactionRecord): TransactionView['kind'] =>
+  request.kind === 'up' ? 'deploy' : request.kind;
+
 /** One transaction as people see it. */
 export function transactionView(
   tx: TransactionRecord,
@@ -52,7 +60,7 @@ export function transactionView(
   const { incarnation, revision } = subjectIn(tx) ?? { incarnation: null, revision: null };
   return {
     id: tx.id,
-    kind: tx.request.kind === 'up' ? 'deploy' : 'takeover',
+    kind: kindOf(tx),
     target: tx.target,
     actor: tx.actor,
     tenant: tx.tenant,

@@ -7,7 +7,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import type { TargetActor } from './actor.ts';
 import type { IncarnationView, TargetView } from './api.ts';
 import type { EngineCore } from './core.ts';
-import { isoAt, noteOf } from './show.ts';
+import { isoAt, isoAtMs, kindOf, noteOf } from './show.ts';
 
 /** A target with no record yet: never deployed. */
 function neverRun(target: string): TargetView {
@@ -45,20 +45,24 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   const plan = admitted === null ? null : await core.library.plan(admitted.plan);
   const state = plan?.state ?? null;
   const contract = plan?.route ?? null;
-  const [rows, route, freeze, process] = await Promise.all([
+  const [rows, route, freeze, hold, process] = await Promise.all([
     state === null ? null : ports.lease.read(state),
     contract === null ? null : ports.route.read(contract.name),
     ports.freeze.read(target),
+    ports.freeze.readHold(target),
     admitted === null ? null : ports.workload.observe(admitted.handle, admitted.release),
   ]);
   if (rows?.kind === 'unknown') unread.push({ code: 'lease-row-unreadable', detail: rows.because });
   if (route?.kind === 'unknown') unread.push({ code: 'route-unreadable', detail: route.because });
   if (route?.kind === 'seen') unread.push(...certificateIncidents(route.value.certificates, now.wallMs));
   if (freeze.kind === 'unknown') unread.push({ code: 'freeze-engaged', detail: freeze.because });
+  if (hold.kind === 'unknown') unread.push({ code: 'hold-unreadable', detail: hold.because });
   if (process?.kind === 'unknown') unread.push({ code: 'incumbent-unseen', detail: process.because });
   const head = record.queue[0];
-  const lane = head === undefined ? undefined : actor.lanes.get(head);
+  const shown = head ?? record.restart ?? undefined;
+  const lane = shown === undefined ? undefined : actor.lanes.get(shown);
   const queued = await Promise.all(record.queue.slice(1).map((id) => core.journal.read('transaction', id)));
+  const { waiting } = actor.vigil;
   return {
     target,
     desired: desired?.value.desired ?? 'down',
@@ -98,7 +102,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
         ? null
         : {
             id: lane.tx.id,
-            kind: lane.tx.request.kind === 'up' ? 'deploy' : 'takeover',
+            kind: kindOf(lane.tx),
             phase: lane.tx.state.phase,
             since: isoAt(lane.tx.since),
             waitingOn: lane.waiting === null ? null : noteOf(lane.waiting, now),
@@ -106,7 +110,10 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
     queued: queued
       .filter((one) => one !== null)
       .map(({ value }) => ({ transaction: value.id, actor: value.actor, since: isoAt(value.intakeAt) })),
-    continuity: { streak: 0, nextAttemptAt: null },
+    continuity: {
+      streak: actor.vigil.streak,
+      nextAttemptAt: waiting === null || waiting.attemptAtMs === null ? null : isoAtMs(waiting.attemptAtMs, now),
+    },
     freezes:
       freeze.kind === 'seen'
         ? [
@@ -118,7 +125,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
             },
           ]
         : [],
-    hold: null,
+    hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
     incidents: [
       ...[...actor.incidents.values()].map(({ code, detail, since }) => ({ code, detail, since: isoAt(since) })),
       ...unread.map(({ code, detail }) => ({ code, detail, since: isoAt(now) })),

@@ -2,6 +2,7 @@ import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel
 import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
+import { isRestart } from '../decisions/freeze.ts';
 import { standsAlone } from '../decisions/manner.ts';
 import { phaseRow, type Reading } from '../model/phase-table.ts';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
@@ -145,10 +146,17 @@ export async function freezeAnd(
   context: WitnessContext,
   tx: TransactionRecord,
   plan: Plan | null,
-): Promise<Pick<DeployEvidence, 'freeze' | 'observer'>> {
+): Promise<Pick<DeployEvidence, 'freeze' | 'hold' | 'observer'>> {
   const { reads } = readingsOf(tx, plan);
+  const { freeze } = context.ports;
+  // A restart is not gated by freezes, nor a deployment by holds (I8).
+  const restart = isRestart(tx);
   return {
-    freeze: reads.includes('freeze') ? await context.ports.freeze.read(tx.target) : notRead,
+    freeze: reads.includes('freeze') && !restart ? await freeze.read(tx.target) : notRead,
+    hold:
+      restart && (reads.includes('freeze') || tx.state.phase === 'planned')
+        ? await freeze.readHold(tx.target)
+        : notRead,
     observer: reads.includes('observer') ? await observerUp(context, tx.target) : notRead,
   };
 }

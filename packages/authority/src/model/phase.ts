@@ -25,6 +25,8 @@ export type BackPhase = 'aborting' | 'returning';
 
 export const OUTCOMES = [
   'admitted',
+  /** Continuity brought back what was admitted. */
+  'restored',
   'unchanged',
   /** A takeover was recorded. */
   'done',

@@ -12,4 +12,6 @@ export interface Freeze {
 /** Reads the stops on a target's deployments. `absent` admits, `seen` and `unknown` hold (I8, I10). */
 export interface FreezePort {
   read(target: string): Promise<Evidence<Freeze>>;
+  /** The stop on restarts: it suspends continuity and nothing else. */
+  readHold(target: string): Promise<Evidence<Freeze>>;
 }

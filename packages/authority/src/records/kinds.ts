@@ -1,6 +1,7 @@
 import type { RecordKey, RecordKind, Space } from '@idunn/kernel';
 import type { z } from 'zod';
 import { incarnationRecordSchema, planRecordSchema } from './content.ts';
+import { continuitySchema } from './continuity.ts';
 import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
 import { readyProofSchema } from './proof.ts';
 import { receiptsSchema } from './receipts.ts';
@@ -15,6 +16,7 @@ const kinds = {
   target: { space: 'journal', schemas: { 'idunn.target/v1': targetSchema } },
   transaction: { space: 'journal', schemas: { 'idunn.transaction/v1': transactionSchema } },
   activation: { space: 'journal', schemas: { 'idunn.issued-activation/v1': activationSchema } },
+  continuity: { space: 'journal', schemas: { 'idunn.continuity/v1': continuitySchema } },
   'ready-proof': { space: 'journal', schemas: { 'idunn.ready-proof/v1': readyProofSchema } },
   plan: { space: 'journal', schemas: { 'idunn.plan-record/v1': planRecordSchema } },
   incarnation: { space: 'journal', schemas: { 'idunn.incarnation/v1': incarnationRecordSchema } },

@@ -11,6 +11,8 @@ export const operationSchema = z.strictObject({
   request: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('up'), ref: nameSchema.nullable() }),
     z.strictObject({ kind: z.literal('takeover'), confirm: nameSchema }),
+    z.strictObject({ kind: z.literal('restart') }),
+    z.strictObject({ kind: z.enum(['cancel', 'expire']), transaction: nameSchema }),
   ]),
   transaction: nameSchema,
   ahead: z

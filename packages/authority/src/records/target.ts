@@ -13,6 +13,8 @@ export const admittedSchema = z.strictObject({
   ...bodySchema.shape,
   transaction: nameSchema,
   admittedAt: momentSchema,
+  /** When this very process was seen to be what lease and route name; a long run forgives earlier restarts. */
+  runningSince: momentSchema,
 });
 export type Admitted = z.infer<typeof admittedSchema>;
 
@@ -25,8 +27,12 @@ export const targetSchema = z.strictObject({
   admitted: admittedSchema.nullable(),
   /** Holds the lease though it was never admitted: a deployment that neither finished nor could return left it. */
   stranded: bodySchema.nullable(),
-  /** The transaction that owns the target from its handover intent on; one compare-and-swap takes it. */
+  /** A deployment from its handover intent on, or a restart from its begin; one compare-and-swap takes the target. */
   takenBy: nameSchema.nullable(),
+  /** The restart that continuity has under way, until nothing is left of it or its process is admitted. */
+  restart: nameSchema.nullable(),
+  /** A deployment that is ready to take the target from a restart: one that cannot prove its route gives way (F22). */
+  awaitedBy: nameSchema.nullable(),
   /** The highest epoch that any intent of this target named. */
   highestEpoch: epochSchema,
   /** Oldest first; the first one is at work. */

@@ -93,7 +93,15 @@ export const transactionSchema = z.strictObject({
   request: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('up'), ref: nameSchema.nullable() }),
     z.strictObject({ kind: z.literal('takeover'), confirm: nameSchema }),
+    /** The operator's: the same release as a new activation. */
+    z.strictObject({ kind: z.literal('restart') }),
+    /** Continuity's own. */
+    z.strictObject({ kind: z.literal('continuity'), cause: z.enum(['died', 'failed', 'rebooted']) }),
   ]),
+  /** An operator's word that ends it, durable before anything is undone. */
+  withdrawal: z
+    .strictObject({ kind: z.enum(['cancel', 'expire']), operation: nameSchema, ...requesterShape, at: momentSchema })
+    .nullable(),
   intakeAt: momentSchema,
   /** When it left the queue; `null` before. */
   begunAt: momentSchema.nullable(),
@@ -126,5 +134,27 @@ export const transactionSchema = z.strictObject({
   result: resultSchema.nullable(),
   ended: z.boolean(),
 });
+
+/** A transaction as it is taken in: nothing of it has begun. */
+export const newTransaction = (
+  about: Pick<
+    TransactionRecord,
+    'id' | 'target' | 'instance' | 'machine' | 'operation' | 'actor' | 'tenant' | 'request' | 'intakeAt'
+  >,
+): TransactionRecord => ({
+  schema: 'idunn.transaction/v1',
+  ...about,
+  withdrawal: null,
+  begunAt: null,
+  state: { phase: 'queued' },
+  since: about.intakeAt,
+  clock: { startedAt: about.intakeAt, frozenSince: null, pausedMs: 0 },
+  log: [],
+  freezes: [],
+  foreignMs: 0,
+  result: null,
+  ended: false,
+});
+
 export type TransactionRecord = z.infer<typeof transactionSchema>;
 export type ResultRecord = z.infer<typeof resultSchema>;

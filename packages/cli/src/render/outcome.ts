@@ -19,6 +19,8 @@ function headline(event: OutcomeEvent, style: Style): string {
   switch (event.outcome) {
     case 'admitted':
       return `${good} ${target}${build} serves${named(event)} after ${took} (${measures(event)}).`;
+    case 'restored':
+      return `${good} ${target}${build} serves again${named(event)} after ${took}.`;
     case 'unchanged':
       return `${good} ${target}${build} was admitted already${named(event)}; nothing was done.`;
     case 'done':

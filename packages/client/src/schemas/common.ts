@@ -37,6 +37,8 @@ export const waitNote = z.object({
 
 export const outcomeName = z.enum([
   'admitted',
+  /** Continuity brought back what was admitted. */
+  'restored',
   'unchanged',
   /** A takeover was recorded. */
   'done',

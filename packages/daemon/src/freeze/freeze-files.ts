@@ -22,7 +22,10 @@ const LIMIT_BYTES = 16_384;
 export async function freezeFiles(state: string): Promise<FreezePort> {
   const directory = join(state, 'freezes');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  return { read: (target) => readFreeze(join(directory, `${target}.json`)) };
+  return {
+    read: (target) => readFreeze(join(directory, `${target}.json`)),
+    readHold: async () => absent,
+  };
 }
 
 async function readFreeze(file: string): Promise<Evidence<Freeze>> {

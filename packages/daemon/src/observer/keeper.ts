@@ -6,7 +6,7 @@ const RETRY_MS = { first: 1_000, most: 60_000 };
 
 export interface ObserverKeeper {
   /**
-   * Deploys the observer when it is not what is installed, or not alive. Asked for while at work, it looks again
+   * Deploys the observer when it is not what is installed. Asked for while at work, it looks again
    * after.
    */
   ensure(): void;
@@ -17,7 +17,7 @@ export interface ObserverKeeper {
 
 /**
  * Brings the observer up by itself, as the first target of every fleet: by the same command as any other target, in
- * Idunn's own name. It is asked for at the start and when its process died; a failure is tried again with a growing
+ * Idunn's own name. It is asked for at the start; a process of it that dies is brought back by continuity, and a failure is tried again with a growing
  * wait.
  */
 export function observerKeeper(parts: {

@@ -205,10 +205,91 @@ export const authorityErrors = entries({
     retry: 'retryable',
   },
   'admitted-process-lost': {
-    reason: 'The admitted process is gone.',
-    remedy: 'Run idunn up to start it again.',
+    reason: 'The admitted process is gone, and its next restart is waited for.',
+    remedy: 'It is restarted by itself; idunn logs shows why it ended, and idunn restart starts it at once.',
     blame: 'system',
     retry: 'retryable',
+  },
+  'restarted-too-often': {
+    reason: 'The target was restarted six times within an hour.',
+    remedy:
+      'Read idunn logs for why it ends, and deploy a build that lasts. It is restarted again and again meanwhile.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'restart-overdue': {
+    reason: 'A restart takes longer than the phase may take, and its process is left alone.',
+    remedy: 'Read idunn logs for what it does; idunn expire ends this launch, and the next one follows by itself.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'restart-yielded': {
+    reason: 'A restart that had not proven its route gave way to a deployment.',
+    remedy: 'Nothing is to be done: the deployment replaces it.',
+    blame: 'system',
+    retry: 'final',
+  },
+  'nothing-to-restart': {
+    reason: 'Nothing of the target is admitted that could be restarted.',
+    remedy: 'Run idunn up to deploy it first.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'continuity-held': {
+    reason: 'The target is dead, and a hold suspends its restarts.',
+    remedy: 'Ask the one who engaged the hold, or run idunn hold clear; idunn status shows who and why.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'hold-unreadable': {
+    reason: 'The hold on restarts could not be read, and restarts wait.',
+    remedy: 'Run idunn hold status to see what is wrong with its file, and idunn hold clear to replace it.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'presence-lapsed': {
+    reason: 'The admitted process lives and has said nothing for longer than its contract allows.',
+    remedy:
+      'Read idunn logs for what it does; idunn restart replaces it. With continuity.failed_after_ms in the binding it is replaced by itself.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'projection-foreign': {
+    reason: 'The observer projects an activation that none of the target’s transactions issued.',
+    remedy: 'Find who published it with idunn inspect; nothing is restarted on top of it.',
+    blame: 'system',
+    retry: 'retryable',
+  },
+  'cancelled-by-operator': {
+    reason: 'An operator cancelled the transaction before its fence.',
+    remedy: 'Nothing is to be done; idunn up begins anew.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'expired-by-operator': {
+    reason: 'An operator ended a phase that lasted too long.',
+    remedy: 'Read what it waited on in this message, mend the cause, and run idunn up again.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'nothing-to-cancel': {
+    reason: 'The transaction has ended, or is on its way back already.',
+    remedy: 'Run idunn status to see what is at work; nothing was changed.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'too-late-to-cancel': {
+    reason: 'The transaction is past the step up to which it can be withdrawn, or is not of a kind that can be.',
+    remedy:
+      'Wait for its outcome; idunn expire ends a phase that lasts too long, and idunn hold engage suspends restarts.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'nothing-to-expire': {
+    reason: 'The transaction is in no phase that can be ended.',
+    remedy: 'Run idunn status to see its phase; before warming it can be cancelled. Nothing was changed.',
+    blame: 'user',
+    retry: 'final',
   },
   'operator-required': {
     reason: 'A deployment is past its fence and can neither finish nor return by itself.',

@@ -29,6 +29,5 @@ export const unsupportedInBinding: readonly Unsupported[] = [
   { at: ['route', 'firewall'], when: isTrue, feature: 'firewall allowances' },
   { at: ['trust'], feature: 'trust-anchor stores (each target has its one signer)' },
   { at: ['limits', 'cpu_millis'], feature: 'CPU limits' },
-  { at: ['continuity', 'failed_after_ms'], feature: 'ending a process that hangs' },
   { at: ['steward'], feature: 'freezes by a steward' },
 ];

@@ -1,8 +1,10 @@
 import { StoreFault } from '@idunn/kernel';
 import { LostAnswer } from '../ports/life.ts';
 import { apart } from './apart.ts';
+import { continuity } from './continuity.ts';
 import { cut } from './cut.ts';
 import { endings } from './endings.ts';
+import { freezes } from './freezes.ts';
 import { gated } from './gated.ts';
 import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
@@ -22,6 +24,8 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...gated(judged.world),
   ...apart(judged),
   ...cut(judged),
+  ...freezes(judged),
+  ...continuity(judged),
   ...nothingLost(judged),
   ...endings(judged),
   ...ownFaults(judged),

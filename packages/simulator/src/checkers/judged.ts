@@ -3,7 +3,20 @@ import type { Scenario } from '../scenario.ts';
 import type { Clients } from '../world/clients.ts';
 import type { World } from '../world/world.ts';
 
-export type Checked = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I7' | 'I12' | 'apart' | 'ends' | 'leftover' | 'fault';
+export type Checked =
+  | 'I1'
+  | 'I2'
+  | 'I3'
+  | 'I4'
+  | 'I5'
+  | 'I7'
+  | 'I8'
+  | 'I9'
+  | 'I12'
+  | 'apart'
+  | 'ends'
+  | 'leftover'
+  | 'fault';
 
 export interface Violation {
   readonly of: Checked;
@@ -20,5 +33,6 @@ export interface Judged {
   readonly shapes: Scenario['shapes'];
   /** No answer of a port was lost. */
   readonly lossless: boolean;
+  readonly scenario: Scenario;
   readonly faults: readonly unknown[];
 }

@@ -43,6 +43,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
           const deaf = process?.behaviour === 'ignores-relinquish' || process?.behaviour === 'own-database';
           if (process === null || deaf) return null;
           process.relinquished = { requestId, epoch };
+          world.ledger.note({ kind: 'asked', activation });
           world.time.after(termMs, () => {
             if (process.relinquished?.requestId === requestId) reconsider(world, process);
           });

@@ -16,6 +16,7 @@ export function fakeObserver(world: World, life: Life): ObserverPort {
     publishExpected: (key, expected) =>
       told('publish-expected', () => {
         if (!world.projections.has(key)) {
+          world.ledger.note({ kind: 'expected', incarnation: key });
           world.projections.set(key, { expected, activation: null, observed: null, ready: null });
         }
       }),

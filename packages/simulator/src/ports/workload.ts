@@ -42,7 +42,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           activation: request.activation,
           pid: world.nextPid,
           bootId: world.time.bootId,
-          behaviour: behaviourOf(world.refs.get(commit) ?? ''),
+          behaviour: world.mute ?? behaviourOf(world.refs.get(commit) ?? ''),
           sealed: digestOf(`executable ${commit}`),
           stateSchema: request.state?.schema ?? null,
           gated: request.start === 'gated',

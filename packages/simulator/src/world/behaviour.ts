@@ -25,6 +25,9 @@ export const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
+/** Builds of which no later launch can live. */
+export const DOOMED: ReadonlySet<Behaviour> = new Set(['lies-when-relaunched']);
+
 /** Builds that can end admitted. */
 export const ADMISSIBLE: readonly Behaviour[] = [
   'good',

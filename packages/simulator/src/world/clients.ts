@@ -7,6 +7,8 @@ const EVERY_MS = 7;
 const AGAIN_MS = 11;
 /** How long a program that compares no row takes to answer what it has written. */
 const ANSWER_MS = 15;
+/** Once nothing new is posted there is no hurry: a restart may be minutes away. */
+const PATIENT_MS = 1_000;
 /** Requests that the clients have under way at once. */
 const UNANSWERED_LIMIT = 12;
 
@@ -108,6 +110,6 @@ export class Clients {
   }
 
   #later(request: number): void {
-    this.#world.time.after(AGAIN_MS, () => this.#try(request));
+    this.#world.time.after(this.#stopped ? PATIENT_MS : AGAIN_MS, () => this.#try(request));
   }
 }

@@ -40,6 +40,21 @@ export type Deed =
       readonly row: string | null;
       readonly route: readonly string[] | null;
     }
+  /** Continuity told that what was admitted is back. */
+  | {
+      readonly kind: 'told-restored';
+      readonly incarnation: IncarnationKey | null;
+      readonly row: string | null;
+      readonly route: readonly string[] | null;
+    }
+  /** An operator's stop was engaged or cleared. */
+  | { readonly kind: 'stop'; readonly stop: 'freeze' | 'hold'; readonly target: string; readonly engaged: boolean }
+  /** Expected was published for the first time under its key. */
+  | { readonly kind: 'expected'; readonly incarnation: IncarnationKey }
+  /** An incumbent was asked to give its lease up. */
+  | { readonly kind: 'asked'; readonly activation: string }
+  | { readonly kind: 'observer'; readonly up: boolean }
+  | { readonly kind: 'reboot' }
   | { readonly kind: 'acked'; readonly request: number; readonly activation: string }
   | { readonly kind: 'crash'; readonly at: string };
 

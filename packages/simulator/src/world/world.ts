@@ -3,6 +3,7 @@ import type { Activation, Expected, IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import type { Dice } from '../seed.ts';
 import type { VirtualTime } from '../virtual-time.ts';
+import type { Behaviour } from './behaviour.ts';
 import { Ledger } from './ledger.ts';
 import type { Process } from './process.ts';
 
@@ -49,9 +50,12 @@ export class World {
   readonly projections = new Map<IncarnationKey, Projection>();
   readonly spent = new Set<string>();
   readonly frozen = new Map<string, { by: string; reason: string } | 'unreadable'>();
+  readonly held: World['frozen'] = new Map();
   /** Targets whose builds take minutes. */
   readonly slowBuilds = new Set<string>();
   observerUp = true;
+  /** What every program that is launched from now on does instead of its own. */
+  mute: Behaviour | null = null;
   nextPid = 100;
   nextPort = 20_000;
   nextStage = 1;
@@ -96,6 +100,26 @@ export class World {
       this.listeners.died(process.activation.target, process.id);
       this.listeners.closed(process);
     });
+  }
+
+  /** Engages or clears an operator's stop. */
+  stop(stop: 'freeze' | 'hold', target: string, engaged: { by: string; reason: string } | 'unreadable' | null): void {
+    const stops = stop === 'freeze' ? this.frozen : this.held;
+    if (engaged === null) stops.delete(target);
+    else stops.set(target, engaged);
+    this.ledger.note({ kind: 'stop', stop, target, engaged: engaged !== null });
+  }
+
+  /** The machine starts anew: no process is left, and nobody hears of any death. */
+  reboot(): void {
+    this.ledger.note({ kind: 'reboot' });
+    for (const process of this.processes.values()) {
+      if (!process.alive) continue;
+      process.alive = false;
+      process.writing = false;
+      this.ledger.note({ kind: 'ended', activation: process.id, asked: false });
+    }
+    this.time.reboot();
   }
 
   /** The observer is back and looks at what it knows. */

@@ -1,0 +1,97 @@
+import { catalogue, type Refusal } from '@idunn/kernel';
+import type { Body } from '../records/body.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { type ContinuityDecision, rest } from './continuity-decision.ts';
+import { type ContinuityEvidence, onDuty } from './continuity-evidence.ts';
+import { healthOf } from './continuity-health.ts';
+import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
+import { keepSpare } from './continuity-spare.ts';
+import { retryDelayMs } from './decision.ts';
+import type { EffectOf } from './effects.ts';
+import { answerTo } from './evidence.ts';
+
+/** How often a process that cannot be judged is looked at again. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * What continuity does next for one target: the admitted incarnation, or whoever holds the lease, is brought back for
+ * ever (I9). Pure. It rests while a transaction owns the target, and never touches what lives and is well.
+ */
+export function decideContinuity(e: ContinuityEvidence): ContinuityDecision {
+  const body = onDuty(e.target);
+  if (body === null || e.target.takenBy !== null || e.target.restart !== null) return rest();
+  if (isRelaunching(e.head, body) || isTaking(e)) return rest();
+  switch (e.process.kind) {
+    case 'unknown':
+      if (e.process.because === 'not read') return { kind: 'look', at: 'process' };
+      return rest({
+        concerns: [{ code: 'admitted-unjudged', detail: `${body.incarnation}: ${e.process.because}` }],
+        wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+      });
+    case 'absent':
+      return bringBack(e, body, causeOf(e, body));
+    case 'seen':
+      return alive(e, body);
+  }
+}
+
+/** The head of the queue launches the same release already, and nothing holds it: that is the next launch. */
+const isRelaunching = (head: TransactionRecord | null, { incarnation }: Body): boolean =>
+  head !== null &&
+  head.clock.frozenSince === null &&
+  'launch' in head.state &&
+  head.state.launch !== null &&
+  head.state.subject?.incarnation === incarnation;
+
+/** A deployment that a restart gave way to, and that no freeze holds (I8). */
+const isTaking = ({ head, target }: ContinuityEvidence): boolean =>
+  head !== null && head.id === target.awaitedBy && head.clock.frozenSince === null;
+
+function causeOf(e: ContinuityEvidence, { document, handle }: Body): Cause {
+  if (handle.identity.bootId !== e.now.bootId) return 'rebooted';
+  return e.answers[`end-process ${document.activation}`] === undefined ? 'died' : 'failed';
+}
+
+function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
+  const health = healthOf(e, body);
+  if (health.kind === 'failed') return bringBack(e, body, 'failed', health.detail);
+  const often = tooOften(e);
+  const concerns = [
+    ...often.concerns,
+    ...(health.kind === 'lapsed' ? [{ code: 'presence-lapsed' as const, detail: health.detail }] : []),
+  ];
+  const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
+  if (e.head !== null || e.target.draining.length > 0) return rest({ concerns, wakeAtMs });
+  return shown(e, body) ?? keepSpare(e, body) ?? rest({ concerns, wakeAtMs });
+}
+
+const soonest = (times: readonly (number | null)[]): number | null => {
+  const known = times.filter((atMs) => atMs !== null);
+  return known.length === 0 ? null : Math.min(...known);
+};
+
+/**
+ * What a restart without the observer could not publish, or what the observer lost, is published once it can be: Expected
+ * under its key, then exactly this activation (I4).
+ */
+function shown(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
+  if (e.word.kind === 'unknown') return null;
+  const { document, observed } = body;
+  if (e.word.kind === 'absent') return once(e, { kind: 'publish-expected', subject: body });
+  if (e.word.value.activation === document.activation) return null;
+  return once(e, { kind: 'publish-activation', document, observed });
+}
+
+/** Does it, and after a passing refusal again; a final one is left to be seen in the status. */
+function once(
+  e: ContinuityEvidence,
+  effect: EffectOf<'publish-expected'> | EffectOf<'publish-activation'>,
+): ContinuityDecision | null {
+  const answered = answerTo(e, effect);
+  if (answered === undefined) return { kind: 'act', effect };
+  if (answered.outcome.ok) return null;
+  const { refusal }: { refusal: Refusal } = answered.outcome;
+  if (catalogue[refusal.code].retry === 'final') return null;
+  const dueMs = answered.atMs + 10 * retryDelayMs(answered.attempts);
+  return e.now.monotonicMs >= dueMs ? { kind: 'act', effect } : rest({ wakeAtMs: dueMs });
+}

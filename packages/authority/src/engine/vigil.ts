@@ -1,0 +1,242 @@
+import { type Evidence, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
+import type { ObservedRuntime } from '@idunn/readiness';
+import type { Concern, ContinuityDecision, Rest } from '../decisions/continuity-decision.ts';
+import { type ContinuityEvidence, NOT_LOOKED, onDuty } from '../decisions/continuity-evidence.ts';
+import { type Answered, type Effect, effectKey } from '../decisions/effects.ts';
+import type { Body } from '../records/body.ts';
+import { type ContinuityRecord, noContinuity } from '../records/continuity.ts';
+import type { TargetRecord } from '../records/target.ts';
+import type { TransactionRecord } from '../records/transaction.ts';
+import { continuityHistory } from './continuity-history.ts';
+import type { EngineCore } from './core.ts';
+import { type Held, put } from './journal.ts';
+import { look } from './look.ts';
+import { perform } from './perform.ts';
+
+/** Steps that one turn may take. */
+const STEPS_PER_TURN = 64;
+/** Answers that are remembered; the oldest are dropped beyond it. */
+const ANSWERS_LIMIT = 64;
+
+/** The actor that a vigil belongs to. */
+export interface VigilHost {
+  readonly target: string;
+  readonly record: Held<TargetRecord> | null;
+  readonly head: TransactionRecord | null;
+  wake(): void;
+  invalidate(): void;
+  began(record: Held<TargetRecord>, transaction: Held<TransactionRecord>): void;
+  /** What continuity is concerned about now, all of it; what is not named any more has closed. */
+  concerned(concerns: readonly Concern[]): void;
+}
+
+/**
+ * Continuity of one target: a lane without a transaction, which begins one each time. It runs in its actor's turn, so
+ * nothing of the target is written beside it. What it remembers here a crash may take; its record may not.
+ */
+export class Vigil {
+  readonly #core: EngineCore;
+  readonly #host: VigilHost;
+  #record: Held<ContinuityRecord> | null = null;
+  #loaded = false;
+  #process: Evidence<ObservedRuntime> = NOT_LOOKED;
+  #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
+  /** The activation that is listened to, and since when. */
+  #heard: { readonly activation: string; readonly sinceMs: number } | null = null;
+  readonly #answers = new Map<string, Answered>();
+  readonly #running = new Map<string, AbortController>();
+  #cancelTimer: (() => void) | null = null;
+  #rest: { readonly decision: Rest; readonly since: Moment } | null = null;
+
+  constructor(core: EngineCore, host: VigilHost) {
+    this.#core = core;
+    this.#host = host;
+  }
+
+  /** Read at the start with all others; else it is read when it is first needed. */
+  load(record: Held<ContinuityRecord> | null): void {
+    this.#record = record;
+    this.#loaded = true;
+  }
+
+  /** The process was looked at by somebody else, just now. */
+  looked(process: Evidence<ObservedRuntime>): void {
+    this.#process = process;
+  }
+
+  doubt(): void {
+    this.#process = NOT_LOOKED;
+  }
+
+  /** The observer is back: what it refused or did not hear is asked again at once. */
+  linked(): void {
+    for (const [key, { outcome }] of this.#answers) if (!outcome.ok) this.#answers.delete(key);
+  }
+
+  stop(): void {
+    for (const abort of this.#running.values()) abort.abort();
+    this.#cancelTimer?.();
+  }
+
+  get streak(): number {
+    return this.#record?.value.streak ?? 0;
+  }
+
+  /** What it waits for before the next attempt; `null` while nothing is amiss. */
+  get waiting(): {
+    readonly wait: NonNullable<Rest['wait']>;
+    readonly since: Moment;
+    readonly attemptAtMs: number | null;
+  } | null {
+    const resting = this.#rest;
+    if (resting === null || resting.decision.wait === null) return null;
+    return { wait: resting.decision.wait, since: resting.since, attemptAtMs: resting.decision.attemptAtMs };
+  }
+
+  /** The activation that was minted ahead: its port is promised. */
+  get spareDocument(): unknown {
+    const spare = this.#record?.value.spare ?? null;
+    const minted = spare === null ? undefined : this.#answers.get(`mint ${spare.activation}`)?.outcome;
+    return minted?.ok === true ? minted.value : null;
+  }
+
+  async turn(): Promise<void> {
+    this.#hold = NOT_LOOKED;
+    for (let steps = 0; steps < STEPS_PER_TURN && !this.#core.stopped && this.#running.size === 0; steps += 1) {
+      const evidence = await this.#evidence();
+      if (evidence === null) return this.#resting(null, []);
+      const decision = this.#core.decideContinuity(evidence);
+      if (!(await this.#follow(decision, evidence))) return;
+    }
+  }
+
+  /** Answers whether there is more to decide now. */
+  async #follow(decision: ContinuityDecision, evidence: ContinuityEvidence): Promise<boolean> {
+    const { ports } = this.#core;
+    switch (decision.kind) {
+      case 'look': {
+        const body = onDuty(evidence.target);
+        if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
+        else if (body !== null) this.#process = await look(ports, body);
+        return true;
+      }
+      case 'act':
+        this.#act(decision.effect);
+        return false;
+      case 'persist':
+        return this.#persist(decision, evidence);
+      case 'rest':
+        this.#resting(decision, decision.concerns);
+        return false;
+    }
+  }
+
+  async #evidence(): Promise<ContinuityEvidence | null> {
+    const { ports, library, journal } = this.#core;
+    const target = this.#host.record?.value ?? null;
+    const body = target === null ? null : onDuty(target);
+    if (target === null || body === null) return null;
+    if (!this.#loaded) this.load(await journal.read('continuity', this.#host.target));
+    const plan = await library.plan(body.plan);
+    if (plan === null) throw new Error(`the plan ${body.plan} is not recorded`);
+    const { activation } = body.document;
+    return {
+      now: moment(ports.clock),
+      fresh: { activation: ports.ids.fresh('act'), transaction: ports.ids.fresh('tx') },
+      target,
+      record: this.#record?.value ?? noContinuity(this.#host.target),
+      plan,
+      head: this.#host.head,
+      process: this.#process,
+      presence: ports.channel.presence(activation),
+      word: ports.observerFor(this.#host.target).read(body.incarnation),
+      hold: this.#hold,
+      heardSinceMs: this.#heardSince(body),
+      answers: Object.fromEntries(this.#answers),
+      running: [...this.#running.keys()],
+    };
+  }
+
+  #heardSince(body: Body): number {
+    const { activation } = body.document;
+    if (this.#heard?.activation !== activation) {
+      this.#heard = { activation, sinceMs: this.#core.ports.clock.monotonicMs() };
+      this.#process = NOT_LOOKED;
+    }
+    return this.#heard.sinceMs;
+  }
+
+  async #persist(
+    { record, begin }: Extract<ContinuityDecision, { kind: 'persist' }>,
+    e: ContinuityEvidence,
+  ): Promise<boolean> {
+    const held = this.#host.record;
+    if (held === null) return false;
+    const { target } = this.#host;
+    const mutations: Mutation[] = [put('continuity', target, record, this.#record?.generation ?? 'absent')];
+    const next = begin === null ? null : { ...held.value, ...begin.target };
+    if (begin !== null && next !== null) {
+      mutations.push(
+        put('target', target, next, held.generation),
+        put('transaction', begin.transaction.id, begin.transaction, 'absent'),
+        put('activation', begin.activation.activation, begin.activation, 'absent'),
+      );
+    }
+    const result = await this.#core.journal.commit(
+      mutations,
+      continuityHistory(target, this.#record?.value ?? null, record, begin, e.now),
+    );
+    if (result.kind === 'unknown') throw new StoreFault('store-write-failed', result.because);
+    if (result.kind === 'conflict') {
+      this.#loaded = false;
+      this.#host.invalidate();
+      return false;
+    }
+    const [own = 0, ofTarget = 0, ofTransaction = 0] = result.generations;
+    this.#record = { value: record, generation: own };
+    if (begin === null || next === null) return true;
+    this.#resting(null, []);
+    this.#host.began({ value: next, generation: ofTarget }, { value: begin.transaction, generation: ofTransaction });
+    return false;
+  }
+
+  #act(effect: Effect): void {
+    const key = effectKey(effect);
+    const abort = new AbortController();
+    this.#running.set(key, abort);
+    void this.#perform(effect, key, abort);
+  }
+
+  async #perform(effect: Effect, key: string, abort: AbortController): Promise<void> {
+    const { ports, library, takenPorts } = this.#core;
+    const { target } = this.#host;
+    const attempts = (this.#answers.get(key)?.attempts ?? 0) + 1;
+    const context = { ports, library, target, signal: abort.signal, progress: () => undefined, takenPorts };
+    const outcome = await perform(context, effect);
+    this.#running.delete(key);
+    if (this.#core.stopped) return;
+    this.#answers.delete(key);
+    this.#answers.set(key, { effect, outcome, atMs: ports.clock.monotonicMs(), attempts });
+    const oldest = this.#answers.keys().next();
+    if (this.#answers.size > ANSWERS_LIMIT && oldest.done !== true) this.#answers.delete(oldest.value);
+    if (effect.kind === 'end-process') this.doubt();
+    this.#host.wake();
+  }
+
+  #resting(decision: Rest | null, concerns: readonly Concern[]): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#host.concerned(concerns);
+    const { timers, clock } = this.#core.ports;
+    const before = this.#rest;
+    const since = before?.decision.wait?.what === decision?.wait?.what ? (before?.since ?? null) : null;
+    this.#rest = decision === null ? null : { decision, since: since ?? moment(clock) };
+    if (decision === null || decision.wakeAtMs === null) return;
+    this.#cancelTimer = timers.after(Math.max(1, decision.wakeAtMs - clock.monotonicMs()), () => {
+      this.#cancelTimer = null;
+      // A process that could not be judged is looked at again; one that lives is told of by its death.
+      if (this.#process.kind === 'unknown') this.doubt();
+      this.#host.wake();
+    });
+  }
+}

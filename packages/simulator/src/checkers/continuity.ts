@@ -1,0 +1,83 @@
+import type { IncarnationKey } from '@idunn/readiness';
+import { DOOMED } from '../world/behaviour.ts';
+import type { Entry } from '../world/ledger.ts';
+import type { World } from '../world/world.ts';
+import type { Judged, Violation } from './judged.ts';
+
+/** The longest wait between two attempts, with the start of a program on top. */
+const LONGEST_WAIT_MS = 300_000 + 10_000;
+
+const targetOf = (incarnation: IncarnationKey): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
+
+/** What each target was told to have admitted last. */
+export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationKey> {
+  const told = world.ledger
+    .of('told-admitted')
+    .flatMap(({ incarnation }) => (incarnation === null ? [] : [incarnation]));
+  return new Map(told.map((incarnation) => [targetOf(incarnation), incarnation]));
+}
+
+/**
+ * I9: what is admitted is restarted for ever. Once faults have ceased somebody lives for every target that ever admitted
+ * anything, and while nobody did, and no hold stood, the next launch never came later than the longest wait.
+ */
+export const continuity = ({ world }: Judged): readonly Violation[] =>
+  [...admittedByTarget(world).keys()].flatMap((target) => [...deadAtTheEnd(world, target), ...longGaps(world, target)]);
+
+/** Something of the target lives, or none of its launches ever can. */
+export function settled(world: World, target: string): boolean {
+  const launched = [...world.processes.values()].filter((one) => one.activation.target === target);
+  const last = launched.at(-1);
+  return launched.some(({ alive }) => alive) || last === undefined || DOOMED.has(last.behaviour);
+}
+
+function deadAtTheEnd(world: World, target: string): readonly Violation[] {
+  if (settled(world, target)) return [];
+  return [{ of: 'I9', atMs: world.time.nowMs, detail: `${target} was admitted, and nothing of it lives` }];
+}
+
+/** Spans in which nothing of the target lived, cut where a hold stood. */
+function longGaps(world: World, target: string): readonly Violation[] {
+  const found: Violation[] = [];
+  let living = 0;
+  let admitted = false;
+  let held = false;
+  let idleSince: number | null = null;
+  for (const entry of world.ledger.entries) {
+    if (isOf(world, entry, target)) {
+      if (entry.kind === 'told-admitted') admitted = true;
+      if (entry.kind === 'stop') held = entry.engaged;
+      if (entry.kind === 'started') living += 1;
+      if (entry.kind === 'ended') living -= 1;
+    }
+    const waits = admitted && !held && living === 0;
+    if (idleSince !== null && entry.atMs - idleSince > LONGEST_WAIT_MS) {
+      found.push({
+        of: 'I9',
+        atMs: entry.atMs,
+        detail: `nothing of ${target} was launched for ${entry.atMs - idleSince} ms`,
+      });
+      idleSince = entry.atMs;
+    }
+    idleSince = waits ? (idleSince ?? entry.atMs) : null;
+  }
+  const waitedMs = idleSince === null ? 0 : world.time.nowMs - idleSince;
+  if (waitedMs > LONGEST_WAIT_MS) {
+    found.push({ of: 'I9', atMs: world.time.nowMs, detail: `nothing of ${target} was launched for ${waitedMs} ms` });
+  }
+  return found;
+}
+
+function isOf(world: World, entry: Entry, target: string): boolean {
+  switch (entry.kind) {
+    case 'started':
+    case 'ended':
+      return world.processes.get(entry.activation)?.activation.target === target;
+    case 'told-admitted':
+      return entry.incarnation !== null && targetOf(entry.incarnation) === target;
+    case 'stop':
+      return entry.stop === 'hold' && entry.target === target;
+    default:
+      return false;
+  }
+}
