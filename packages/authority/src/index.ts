@@ -1,3 +1,4 @@
+export { uidOf } from '@idunn/release';
 export { decideContinuity } from './decisions/continuity.ts';
 export type { ContinuityDecision } from './decisions/continuity-decision.ts';
 export type { ContinuityEvidence } from './decisions/continuity-evidence.ts';
@@ -20,3 +21,7 @@ export { type KindName, keyOf, RECORD_KINDS, type RecordOf } from './records/kin
 export { RECEIPT_LIMIT } from './records/receipts.ts';
 export { QUEUE_LIMIT, type TargetRecord } from './records/target.ts';
 export type { TransactionRecord } from './records/transaction.ts';
+export { createStops, type StopPlaces, stopFile } from './stops/port.ts';
+export { readStop, type StopFile } from './stops/read.ts';
+export { type Stop, type StopKind, type StopRecord, WHOLE_FLEET } from './stops/record.ts';
+export { makeStopDirectory, type StopChange, writeStop } from './stops/write.ts';

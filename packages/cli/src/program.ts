@@ -218,6 +218,36 @@ export function program(environment: Environment, finish: Finish): Command {
       finish(await takeover(environment, target, command.optsWithGlobals()));
     });
   idunn
+    .command('restart')
+    .description('launch what is admitted once more, and hand over to it')
+    .argument('<target>', 'a target', targetName)
+    .addOption(operation)
+    .addOption(detach)
+    .addOption(timeout)
+    .addOption(plain)
+    .action(async (target: string, _options, command: Command) => {
+      const { restart } = await import('./commands/restart.ts');
+      finish(await restart(environment, target, command.optsWithGlobals()));
+    });
+  for (const [kind, what] of [
+    ['cancel', 'withdraw a transaction before its fence'],
+    ['expire', 'end a phase that lasts too long, from warming to route-observed'],
+  ] as const) {
+    idunn
+      .command(kind)
+      .description(what)
+      .argument('<transaction>', 'a transaction id, as idunn status shows it')
+      .addOption(operation)
+      .addOption(detach)
+      .addOption(timeout)
+      .addOption(plain)
+      .action(async (transaction: string, _options, command: Command) => {
+        const { withdraw } = await import('./commands/restart.ts');
+        finish(await withdraw(environment, kind, transaction, command.optsWithGlobals()));
+      });
+  }
+  for (const kind of ['freeze', 'hold'] as const) stopCommands(idunn, environment, finish, kind);
+  idunn
     .command('doctor')
     .description('look at everything that a fleet rests on')
     .action(async (_options, command: Command) => {
@@ -249,6 +279,32 @@ function authorizeCommand(idunn: Command, environment: Environment, finish: Fini
       const { authorize } = await import('./commands/authorize.ts');
       finish(await authorize(environment, target, command.optsWithGlobals()));
     });
+}
+
+const STOPPED = { freeze: 'deployments', hold: 'restarts' } as const;
+
+function stopCommands(idunn: Command, environment: Environment, finish: Finish, kind: 'freeze' | 'hold'): void {
+  const stop = idunn.command(kind).description(`the stop on ${STOPPED[kind]}`);
+  for (const [verb, what] of [
+    ['engage', `stop ${STOPPED[kind]} before their next irreversible step`],
+    ['clear', `let ${STOPPED[kind]} go on, or replace a record that cannot be read`],
+    ['status', 'who stops them, why and since when'],
+  ] as const) {
+    const command = stop
+      .command(verb)
+      .description(what)
+      .argument('[target]', 'a target; --fleet in its place means all of them', targetName)
+      .addOption(new Option('--whole-fleet').hideHelp())
+      .option('--store <file>', 'the record itself, without a fleet or a daemon')
+      .option('--target-id <id>', 'with --store: the target that the record is about', targetName)
+      .option('--owner-user <login>', 'with --store: who owns the record, if not you')
+      .action(async (target: string | undefined, _options, self: Command) => {
+        const { changeStop } = await import('./commands/stop.ts');
+        finish(await changeStop(environment, kind, verb, target, self.optsWithGlobals()));
+      });
+    if (verb === 'engage') command.requiredOption('--reason <text>', 'why, for whoever meets it');
+    if (verb === 'clear') command.option('--reason <text>', 'why, for the record');
+  }
 }
 
 function keyCommands(idunn: Command, environment: Environment, finish: Finish): void {

@@ -26,7 +26,7 @@ export async function run(environment: Environment): Promise<number> {
     command.showHelpAfterError(`${words} --help shows the words that it takes.`);
   }
   try {
-    await idunn.parseAsync(environment.argv, { from: 'user' });
+    await idunn.parseAsync(wholeFleet(environment.argv), { from: 'user' });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -35,6 +35,16 @@ export async function run(environment: Environment): Promise<number> {
     return EXIT.usage;
   }
 }
+
+/** `--fleet` names a directory; for a stop, with nothing after it, it means every target of the fleet. */
+function wholeFleet(argv: readonly string[]): readonly string[] {
+  const isStop = argv.some((word, index) => (word === 'freeze' || word === 'hold') && VERBS.has(argv[index + 1] ?? ''));
+  if (!isStop) return argv;
+  return argv.map((word, index) =>
+    word === '--fleet' && (argv[index + 1] ?? '-').startsWith('-') ? '--whole-fleet' : word,
+  );
+}
+const VERBS: ReadonlySet<string> = new Set(['engage', 'clear', 'status']);
 
 const fullName = (command: Command): string =>
   command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;

@@ -1,11 +1,12 @@
-import { createEngine, type EngineApi } from '@idunn/authority';
+import { join } from 'node:path';
+import { createEngine, createStops, type EngineApi, type FreezePort, makeStopDirectory } from '@idunn/authority';
 import { channelsOf, chooseObserver } from '@idunn/drivers';
 import { type Outcome, ok } from '@idunn/kernel';
+import { uidOf } from '@idunn/release';
 import { EventLog } from './api/event-log.ts';
 import { apiServer } from './api/server.ts';
 import { attendWatched } from './attendant/attending.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
-import { freezeFiles } from './freeze/freeze-files.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { metricsOf } from './metrics.ts';
 import { observerKeeper } from './observer/keeper.ts';
@@ -78,6 +79,12 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   });
 }
 
+/** The fleet's own stops, whose directories are there from now on: a missing one holds everything. */
+async function stops(state: string, uid: number): Promise<FreezePort> {
+  for (const kind of ['freezes', 'holds']) await makeStopDirectory(join(state, kind));
+  return createStops({ state, uid, uidOf });
+}
+
 async function engineOver(
   ground: Ground,
   drivers: Drivers,
@@ -102,7 +109,7 @@ async function engineOver(
       channel: channelsOf(drivers.channel, drivers.attendant, (activation) => drivers.workload.isAttended(activation)),
       lease: drivers.lease,
       route: drivers.router,
-      freeze: await freezeFiles(directories.state),
+      freeze: await stops(directories.state, machine.user.uid),
       observerFor: (target) => (target === OBSERVER_TARGET ? own : choose(target)),
     },
     {

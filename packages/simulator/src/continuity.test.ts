@@ -61,7 +61,7 @@ test('I5: the lease of a dead process is never reused; the replacement writes on
   assert.notEqual(granted[0]?.activation, granted[1]?.activation);
 });
 
-test('I9, F29: the wait doubles from 5 s to 300 s, six attempts in an hour page, and no attempt is the last', async () => {
+test('I9, F29: the wait doubles from 5 s to 300 s, six attempts in an hour page, none is the last', async () => {
   const { simulation, view, started } = await admitted('lies-when-relaunched');
   simulation.kill('app');
   simulation.time.stepWall(-3_600_000);
@@ -229,7 +229,7 @@ test('without the observer a restart goes on, and what it published is told late
   assert.equal(projection?.activation?.activation, alone.admitted?.activation);
 });
 
-test('an operator restarts what lives by a handover to the same release, and is refused where there is nothing', async () => {
+test('an operator restarts what lives by a handover to the same release; of nothing it is refused', async () => {
   const simulation = new Simulation({ ...CALM, seed: 5, shapes: { app: ROUTED }, deploys: [] });
   simulation.begin();
   const restart = (operationId: string) =>

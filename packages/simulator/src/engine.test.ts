@@ -96,7 +96,7 @@ test('a target without a binding is refused before anything durable', async () =
   assert.equal(await simulation.ask((engine) => engine.target('nobody')), null);
 });
 
-test('up of what is admitted and alive is unchanged; of what is dead and held it is deployed as a new activation', async () => {
+test('up of what is admitted and alive is unchanged; what is dead and held is deployed anew', async () => {
   const simulation = fleet();
   await deploy(simulation, up('op-1', refOf('good', 1)));
   const first = await simulation.ask((engine) => engine.target('app'));
@@ -128,7 +128,7 @@ test('I8: a freeze holds before Expected is published, names who holds it, and i
   await simulation.pass(60_000);
   const held = await simulation.ask((engine) => engine.target('app'));
   assert.equal(held?.transaction?.phase, 'sealed');
-  assert.equal(held?.transaction?.waitingOn?.what, 'the freeze of ops: audit');
+  assert.equal(held?.transaction?.waitingOn?.what, 'the freeze of ops: audit (since 2026-01-01T00:00:00.000Z)');
   assert.equal(simulation.world.projections.size, 0);
   simulation.world.frozen.delete('app');
   const result = await simulation.resultOf(taken.value.transaction);

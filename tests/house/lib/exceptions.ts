@@ -6,6 +6,7 @@ export interface Exception {
 }
 
 const attendant = 'packages/attendant/src';
+const authority = 'packages/authority/src';
 const kernel = 'packages/kernel/src';
 const cli = 'packages/cli/src';
 const client = 'packages/client/src';
@@ -84,7 +85,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: 'environment',
     because: 'is the program that checks files before there is a daemon',
   },
-  { path: `${daemon}/freeze/freeze-files.ts`, rule: 'write', because: 'makes the directory of the freeze records' },
+  { path: `${authority}/stops/write.ts`, rule: 'write', because: 'writes the records of freezes and holds' },
   { path: `${daemon}/ground.ts`, rule: 'write', because: 'makes the directories of the fleet' },
   { path: `${daemon}/keys/keyring.ts`, rule: 'write', because: 'makes the directory of the keys' },
   { path: `${daemon}/main.ts`, rule: 'environment', because: 'is the program of the daemon' },

@@ -160,7 +160,7 @@ test('I8: a freeze holds before the intent and stops the clock; what was read is
   assert.ok(waiting.kind === 'wait');
   assert.deepEqual(
     [waiting.what, waiting.remedy, waiting.untilMs],
-    ['the freeze of ops: audit', 'idunn freeze clear app', null],
+    ['the freeze of ops: audit (since 2026-01-01T00:00:00.000Z)', 'idunn freeze clear app', null],
   );
   const thawed = step({ now: laterBy(3_600_000) }, frozen);
   assert.equal(thawed.kind === 'persist' ? thawed.clock : null, 'thaw');

@@ -10,6 +10,7 @@ import { LOOK_AGAIN_MS } from './deadline.ts';
 import { retryDelayMs, TOLERATED_ATTEMPTS } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
+import { stopNote } from './freeze.ts';
 import { issuedBy } from './launch.ts';
 import { standsAlone } from './manner.ts';
 
@@ -39,7 +40,7 @@ export function tooOften({ record, now, target }: ContinuityEvidence): {
   const recent = spans.filter((ms) => ms !== null && ms < CHARGED_SPAN_MS);
   const oldest = spans[0];
   if (recent.length < CHARGED_LIMIT || oldest === null || oldest === undefined) return { concerns: [], wakeAtMs: null };
-  const detail = `${target.target} was restarted ${recent.length} times within an hour; it is restarted again and again`;
+  const detail = `${target.target} was restarted ${recent.length} times within an hour, and is restarted for ever`;
   return {
     concerns: [{ code: 'restarted-too-often', detail }],
     wakeAtMs: now.monotonicMs + CHARGED_SPAN_MS - oldest,
@@ -82,7 +83,7 @@ function held(e: ContinuityEvidence, record: ContinuityRecord, lost: string): Co
   const { hold } = e;
   const what =
     hold.kind === 'seen'
-      ? `the hold of ${hold.value.by}: ${hold.value.reason}`
+      ? stopNote('hold', hold.value)
       : `a hold that cannot be read: ${hold.kind === 'unknown' ? hold.because : ''}`;
   const remedy = hold.kind === 'seen' ? hold.value.clearedBy : `idunn hold status ${e.target.target}`;
   return rest({

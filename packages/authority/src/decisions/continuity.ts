@@ -71,8 +71,8 @@ const soonest = (times: readonly (number | null)[]): number | null => {
 };
 
 /**
- * What a restart without the observer could not publish, or what the observer lost, is published once it can be: Expected
- * under its key, then exactly this activation (I4).
+ * What a restart without the observer could not publish, or what the observer lost, is published once it can be:
+ * Expected under its key, then exactly this activation (I4).
  */
 function shown(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
   if (e.word.kind === 'unknown') return null;

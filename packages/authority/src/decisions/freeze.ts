@@ -1,4 +1,5 @@
 import type { Phase } from '../model/phase.ts';
+import type { Freeze } from '../ports/freeze-port.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, type Persist, persist, wait } from './decision.ts';
@@ -7,6 +8,12 @@ import type { DeployEvidence } from './evidence.ts';
 /** The same release again: a hold suspends it, and no freeze does (I8). */
 export const isRestart = ({ request }: Pick<TransactionRecord, 'request'>): boolean =>
   request.kind === 'restart' || request.kind === 'continuity';
+
+/** Each stop that holds: who, why, since when, and how it is cleared. */
+export function stopNote(stop: 'freeze' | 'hold', { by, reason, since, also = [], unreadable = [] }: Freeze): string {
+  const others = also.map((other) => `${stopNote(stop, other)}, cleared by: ${other.clearedBy}`);
+  return [`the ${stop} of ${by}: ${reason} (since ${since})`, ...others, ...unreadable].join('; and ');
+}
 
 /**
  * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read,
@@ -36,6 +43,6 @@ export function readFreeze(
   const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
   const stop = isRestart(tx) ? 'hold' : 'freeze';
   return freeze.kind === 'seen'
-    ? wait(`the ${stop} of ${freeze.value.by}: ${freeze.value.reason}`, freeze.value.clearedBy, { wakeAtMs })
+    ? wait(stopNote(stop, freeze.value), freeze.value.clearedBy, { wakeAtMs })
     : wait(`a ${stop} that cannot be read: ${freeze.because}`, 'idunn status', { wakeAtMs });
 }

@@ -159,7 +159,8 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
 
 /**
  * The lease connection is opened while the program still starts, once; who needs it opens it again. Decisions go on
- * meanwhile, and it grants nothing. A restart may have nothing but this connection's word, and opens it until it stands.
+ * meanwhile, and it grants nothing. A restart may have nothing but this connection's word, and opens it until it
+ * stands.
  */
 function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running, alone: boolean): Decision | null {
   const effect = { kind: 'open-channel', handle } as const;

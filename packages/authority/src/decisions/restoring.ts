@@ -31,8 +31,8 @@ const yielded = (to: string): Refusal =>
   because('restart-yielded', `It had not proven its route, and the deployment ${to} takes the target.`);
 
 /**
- * Past the span of its phase a person is told, and its process is left alone: it is the only running copy. Only where the
- * binding says after how long a silent process has failed, it is ended and tried again.
+ * Past the span of its phase a person is told, and its process is left alone: it is the only running copy. Only where
+ * the binding says after how long a silent process has failed, it is ended and tried again.
  */
 function overdue(tx: TransactionRecord, e: DeployEvidence, waiting: Wait): Decision {
   const { state } = tx;

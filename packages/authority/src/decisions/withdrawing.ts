@@ -11,8 +11,8 @@ type Kind = NonNullable<TransactionRecord['withdrawal']>['kind'];
 const CANCELLABLE: ReadonlySet<TransactionRecord['request']['kind']> = new Set(['up', 'takeover', 'restart']);
 
 /**
- * Why a transaction cannot be withdrawn so; `null`: it can. Asked in the same compare-and-swap that records the word, so
- * that nothing passes its fence in between (F21).
+ * Why a transaction cannot be withdrawn so; `null`: it can. Asked in the same compare-and-swap that records the word,
+ * so that nothing passes its fence in between (F21).
  */
 export function whyNotWithdrawn(tx: TransactionRecord, kind: Kind): Refusal | null {
   return kind === 'cancel' ? whyNotCancelled(tx) : whyNotExpired(tx);
@@ -49,7 +49,7 @@ const wordFor = (tx: TransactionRecord): string =>
       ? `is in ${tx.state.phase}`
       : 'is withdrawn already';
 
-/** Before the fence the word is followed at once: the candidate goes, builds are stopped, the incumbent was never touched. */
+/** Before the fence the word is followed at once: candidate and build are stopped, the incumbent was never touched. */
 export function decideWithdrawn(tx: TransactionRecord, e: DeployEvidence): Decision | null {
   const { withdrawal, state } = tx;
   const remains = withdrawal === null ? null : remainsOf(tx);

@@ -3,7 +3,7 @@ import type { ObservedRuntime } from '@idunn/readiness';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { Body } from '../records/body.ts';
 
-/** Looks at a process by its handle; one that is seen is watched from then on. A driver that throws saw nothing (I10). */
+/** Looks at a process by its handle; one that is seen is watched from then on. A driver that throws saw nothing. */
 export async function look({ workload }: EnginePorts, body: Body): Promise<Evidence<ObservedRuntime>> {
   try {
     const process = await workload.observe(body.handle, body.release);

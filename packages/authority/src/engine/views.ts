@@ -48,7 +48,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   const [rows, route, freeze, hold, process] = await Promise.all([
     state === null ? null : ports.lease.read(state),
     contract === null ? null : ports.route.read(contract.name),
-    ports.freeze.read(target),
+    ports.freeze.read(target, plan?.steward ?? null),
     ports.freeze.readHold(target),
     admitted === null ? null : ports.workload.observe(admitted.handle, admitted.release),
   ]);
@@ -114,17 +114,9 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
       streak: actor.vigil.streak,
       nextAttemptAt: waiting === null || waiting.attemptAtMs === null ? null : isoAtMs(waiting.attemptAtMs, now),
     },
-    freezes:
-      freeze.kind === 'seen'
-        ? [
-            {
-              by: freeze.value.by,
-              reason: freeze.value.reason,
-              since: freeze.value.since,
-              clearedBy: freeze.value.clearedBy,
-            },
-          ]
-        : [],
+    freezes: (freeze.kind === 'seen' ? [freeze.value, ...(freeze.value.also ?? [])] : []).map(
+      ({ by, reason, since, clearedBy }) => ({ by, reason, since, clearedBy }),
+    ),
     hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
     incidents: [
       ...[...actor.incidents.values()].map(({ code, detail, since }) => ({ code, detail, since: isoAt(since) })),

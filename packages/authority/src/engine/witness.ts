@@ -152,7 +152,7 @@ export async function freezeAnd(
   // A restart is not gated by freezes, nor a deployment by holds (I8).
   const restart = isRestart(tx);
   return {
-    freeze: reads.includes('freeze') && !restart ? await freeze.read(tx.target) : notRead,
+    freeze: reads.includes('freeze') && !restart ? await freeze.read(tx.target, plan?.steward ?? null) : notRead,
     hold:
       restart && (reads.includes('freeze') || tx.state.phase === 'planned')
         ? await freeze.readHold(tx.target)

@@ -57,6 +57,7 @@ export function planOf(name: string, schema = 'events-v1'): Plan {
     },
     health: { kind: 'idunn', path: '/version', freshnessMs: 300_000 },
     continuity: { failedAfterMs: null },
+    steward: null,
     rehearsal: null,
     state: {
       stateId: 'app-state',

@@ -15,19 +15,26 @@ export interface FollowOptions {
 /** How long a daemon that is gone is asked for again before we stop looking on. */
 const GIVE_UP_MS = 60_000;
 
+/** A command that was recorded, and the transaction that it began or is about. */
+export interface Taken {
+  readonly request: CommandRequest;
+  readonly target: string;
+  readonly transaction: string;
+}
+
 /**
  * Shows the transaction until it ends, we are interrupted, or the time is up. The command is durable in the daemon:
  * looking away never stops it, and the answer is then `waiting`.
  */
 export async function followTransaction(
   context: Context,
-  request: CommandRequest,
-  transaction: string,
+  taken: Taken,
   options: FollowOptions,
 ): Promise<OutcomeNameAnswer> {
   const { environment, client, json } = context;
+  const { target, transaction } = taken;
   const kind = json ? 'json' : environment.out.terminal && options.plain !== true ? 'live' : 'plain';
-  if (options.detach === true) return leave(context, request, transaction, 'detached');
+  if (options.detach === true) return leave(context, taken, 'detached');
   const stop = new AbortController();
   let because: Leaving = 'interrupted';
   const leaveFor = (reason: Leaving): void => {
@@ -39,7 +46,7 @@ export async function followTransaction(
     options.timeout === undefined
       ? () => undefined
       : environment.after(options.timeout * 1_000, () => leaveFor('timeout'));
-  const reporter = reporterFor(kind, environment, request.target, transaction);
+  const reporter = reporterFor(kind, environment, target, transaction);
   let endGiveUp: (() => void) | null = null;
   try {
     for await (const followed of client.events({ transaction, signal: stop.signal })) {
@@ -57,7 +64,7 @@ export async function followTransaction(
     endTimeout();
     endGiveUp?.();
   }
-  return leave(context, request, transaction, because);
+  return leave(context, taken, because);
 }
 
 const ended = ({ progress }: Reporter, followed: Followed): OutcomeEvent | null =>
@@ -67,16 +74,16 @@ type Leaving = 'detached' | 'interrupted' | 'timeout' | 'daemon-gone';
 
 function leave(
   { environment, json }: Context,
-  { operationId, target, kind }: CommandRequest,
-  transaction: string,
+  { request, target, transaction }: Taken,
   because: Leaving,
 ): OutcomeNameAnswer {
+  const about = 'target' in request ? target : transaction;
   if (json) printJson(environment, stillGoing(target, transaction, environment.nowMs()));
   else {
     environment.err.write(
       `${sentenceOf(because)} ${target} goes on in ${transaction}.\n` +
         (because === 'daemon-gone' ? '  start it:    idunn daemon --detach\n' : '') +
-        `  look again:  idunn ${kind} ${target} --operation-id ${operationId}\n` +
+        `  look again:  idunn ${request.kind} ${about} --operation-id ${request.operationId}\n` +
         '  or:          idunn status --watch\n',
     );
   }

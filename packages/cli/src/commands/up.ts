@@ -40,11 +40,12 @@ export async function run(context: Context, request: CommandRequest, options: Fo
   if (!receipt.ok) {
     const refusal = repeatable(withSuggestion(receipt.refusal), request);
     if (!json) return refuse(environment, json, refusal);
-    printJson(environment, rejection(request.target, refusal, environment.nowMs()));
+    const about = 'target' in request ? request.target : request.transaction;
+    printJson(environment, rejection(about, refusal, environment.nowMs()));
     return exitOfRefusal(refusal);
   }
-  const { transaction } = receipt.value;
-  const outcome = await followTransaction(context, request, transaction, options);
+  const { transaction, target } = receipt.value;
+  const outcome = await followTransaction(context, { request, target, transaction }, options);
   return exitOfOutcome(outcome);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 
 /** Where text goes, and what that place can show. */
@@ -15,6 +15,8 @@ export interface Environment {
   readonly argv: readonly string[];
   readonly directory: string;
   readonly home: string;
+  /** Who runs the command. */
+  readonly user: { readonly name: string; readonly uid: number };
   /** Whether we run as root, which has default directories of its own. */
   readonly root: boolean;
   variable(name: string): string | undefined;
@@ -43,6 +45,16 @@ const sinkOf = (stream: NodeJS.WriteStream): Sink => ({
   },
 });
 
+/** A uid without an account still has its number. */
+function whoRuns(): Environment['user'] {
+  const uid = process.geteuid?.() ?? -1;
+  try {
+    return { name: userInfo().username, uid };
+  } catch {
+    return { name: `uid ${uid}`, uid };
+  }
+}
+
 /** The process that we really are. */
 export function processEnvironment(): Environment {
   // A reader that went away (`idunn history | head`) ends the command without a stack trace.
@@ -54,6 +66,7 @@ export function processEnvironment(): Environment {
     argv: process.argv.slice(2),
     directory: process.cwd(),
     home: homedir(),
+    user: whoRuns(),
     root: process.geteuid?.() === 0,
     variable: (name) => process.env[name],
     out: sinkOf(process.stdout),

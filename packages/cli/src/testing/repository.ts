@@ -64,6 +64,7 @@ export async function idunn(
     argv,
     directory,
     home: directory,
+    user: { name: 'ada', uid: process.geteuid?.() ?? 0 },
     root: false,
     variable: (name) => (name === 'PATH' ? process.env['PATH'] : undefined),
     out: sink(out),

@@ -48,6 +48,7 @@ export async function stage(t: TestContext, answers: Answers): Promise<Stage> {
       argv: [...argv, '--fleet', fleet],
       directory: fleet,
       home: fleet,
+      user: { name: 'ada', uid: process.geteuid?.() ?? 0 },
       root: false,
       variable: () => undefined,
       out: { write: (text) => void out.push(text), terminal: false, columns: 200 },

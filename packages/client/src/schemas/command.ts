@@ -3,15 +3,24 @@ import { z } from 'zod';
 /** Names that reach file names and record ids: what a target, profile or operation may be called. */
 export const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a name is up to 63 of a-z, 0-9 and -');
 
+const operationId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'an operation id is up to 128 of A-Za-z0-9._:-');
+
 const asked = {
   /** The caller's own id for this exact request; a repeat returns the first answer (F24, I12). */
-  operationId: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, 'an operation id is up to 128 of A-Za-z0-9._:-'),
+  operationId,
   target: name,
 };
+const withdrawn = { operationId, transaction: z.string().min(1).max(255) };
 
 export const commandRequest = z.discriminatedUnion('kind', [
   z.strictObject({ ...asked, kind: z.literal('up'), ref: z.string().min(1).max(255).nullable() }),
   z.strictObject({ ...asked, kind: z.literal('takeover'), confirm: z.string().min(1).max(255) }),
+  z.strictObject({ ...asked, kind: z.literal('restart') }),
+  /** Ends another transaction: before its fence, or in a phase that lasts too long. */
+  z.strictObject({ ...withdrawn, kind: z.literal('cancel') }),
+  z.strictObject({ ...withdrawn, kind: z.literal('expire') }),
 ]);
 
 export const planRequest = z.strictObject({ target: name, ref: z.string().min(1).max(255).nullable() });

@@ -44,7 +44,7 @@ export const operationReceipt = z.object({
   schema: z.literal('idunn.operation-receipt/v1'),
   operationId: z.string(),
   target: z.string(),
-  kind: z.enum(['up', 'takeover']),
+  kind: z.enum(['up', 'takeover', 'restart', 'cancel', 'expire']),
   transaction: z.string(),
   ahead: z.array(z.object({ transaction: z.string(), actor: z.string(), phase: z.string() })),
   repeated: z.boolean(),

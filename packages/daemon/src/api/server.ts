@@ -55,7 +55,7 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
   server.post('/v1/commands', async (request, reply) => {
     const body = readBody(commandRequest, request.body);
     if (!body.ok) return send(reply, body);
-    const known = await knows(body.value.target);
+    const known = 'target' in body.value ? await knows(body.value.target) : ok('known');
     if (!known.ok) return send(reply, known);
     const receipt = await parts.engine.submit({ ...body.value, ...REQUESTER });
     return send(reply, receipt.ok ? ok(receiptAnswerOf(receipt.value)) : receipt);

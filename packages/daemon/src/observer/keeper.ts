@@ -17,8 +17,8 @@ export interface ObserverKeeper {
 
 /**
  * Brings the observer up by itself, as the first target of every fleet: by the same command as any other target, in
- * Idunn's own name. It is asked for at the start; a process of it that dies is brought back by continuity, and a failure is tried again with a growing
- * wait.
+ * Idunn's own name. It is asked for at the start, and a failure is tried again with a growing wait; what dies of it is
+ * brought back by continuity.
  */
 export function observerKeeper(parts: {
   readonly target: string;

@@ -260,6 +260,18 @@ export const authorityErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'stop-unreadable': {
+    reason: 'The record of a freeze or hold cannot be read as one, and holds.',
+    remedy: 'Replace it: idunn freeze clear or idunn hold clear, run by the owner of its directory.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'stop-not-written': {
+    reason: 'The record of a freeze or hold could not be written.',
+    remedy: 'Run the command as the owner of the directory, which must be there and writable.',
+    blame: 'user',
+    retry: 'final',
+  },
   'cancelled-by-operator': {
     reason: 'An operator cancelled the transaction before its fence.',
     remedy: 'Nothing is to be done; idunn up begins anew.',

@@ -80,6 +80,18 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'steward-unusable': {
+    reason: 'The steward that a binding names is no account that can hold a deployment.',
+    remedy: 'Name the login of an existing account other than root, or take the steward out of the binding.',
+    blame: 'user',
+    retry: 'final',
+  },
+  'steward-store-overlaps': {
+    reason: 'The directory of a steward’s store touches one that is not the steward’s alone.',
+    remedy: 'Give the steward’s store a directory of its own, owned by the steward and apart from all others.',
+    blame: 'user',
+    retry: 'final',
+  },
   'state-roots-overlap': {
     reason: 'Two directories that must be apart are the same directory or one is inside the other.',
     remedy: 'Give the target a state root of its own in its binding.',

@@ -21,6 +21,7 @@ async function bench(context: TestContext) {
       secrets: [],
       directories: [],
       mounts: [],
+      users: [],
       ...questions,
     });
   const lineage = async (path: string): Promise<Lineage> => {

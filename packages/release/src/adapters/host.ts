@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel';
 import type { HostFacts, HostQuestions, Lineage } from '../plan/host-facts.ts';
 import type { HostPort } from '../ports/host-port.ts';
+import { uidOf } from './accounts.ts';
 import type { DigestMemo } from './digest-memo.ts';
 import { absentAsNull, isErrno } from './files.ts';
 
@@ -25,6 +26,7 @@ export function createHost({ digests, uid, signer }: HostOptions): HostPort {
         secrets: await each(questions.secrets, (path) => secret(path, uid)),
         directories: await each(questions.directories, async (path) => seen(await lineage(path))),
         mounts: await each(questions.mounts, async (path) => seen(await existing(await realpath(path)))),
+        users: await each(questions.users, uidOf),
         signer: await signer(questions.target),
       };
     },

@@ -188,8 +188,6 @@ const swaps: Readonly<Record<string, readonly [string, string]>> = {
   'route.firewall': ['[route]', '[route]\nfirewall = true'],
   trust: ['[endpoint]', '[trust]\nanchors = "/a"\n[endpoint]'],
   'limits.cpu_millis': ['[limits]', '[limits]\ncpu_millis = 500'],
-  'continuity.failed_after_ms': ['[endpoint]', '[continuity]\nfailed_after_ms = 1_000\n[endpoint]'],
-  steward: ['[endpoint]', '[steward]\nuser = "steward"\nfreeze_record = "/f"\n[endpoint]'],
 };
 
 for (const { at, feature } of unsupportedInBinding) {

@@ -177,7 +177,7 @@ const rehearsal = z.strictObject({
   copy_limit_bytes: positive(Number.MAX_SAFE_INTEGER).default(1_024 * MEBIBYTE),
 });
 
-const steward = z.strictObject({ user: word, freeze_record: absolutePath });
+const steward = z.strictObject({ user: word, store: absolutePath });
 
 const externalCapability = z.strictObject({ name: contractName, schema: contractName, endpoint: word });
 

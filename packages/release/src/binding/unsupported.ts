@@ -29,5 +29,4 @@ export const unsupportedInBinding: readonly Unsupported[] = [
   { at: ['route', 'firewall'], when: isTrue, feature: 'firewall allowances' },
   { at: ['trust'], feature: 'trust-anchor stores (each target has its one signer)' },
   { at: ['limits', 'cpu_millis'], feature: 'CPU limits' },
-  { at: ['steward'], feature: 'freezes by a steward' },
 ];

@@ -17,6 +17,8 @@ export interface Plan {
   readonly launch: LaunchContract;
   readonly health: HealthContract;
   readonly continuity: ContinuityContract;
+  /** Whose second freeze holds this deployment too; `null`: only the operator's. */
+  readonly steward: Steward | null;
   readonly state: StateContract | null;
   /** A gated program is tried on a copy of its state before its fence; `null` for every other. */
   readonly rehearsal: RehearsalContract | null;
@@ -214,6 +216,14 @@ export interface ContinuityContract {
 export type RolloutContract =
   | { readonly strategy: 'candidate-then-promote' }
   | { readonly strategy: 'stop-then-start'; readonly reason: string };
+
+/** A user who may stop deployments of the target beside the operator, by a file that only that user owns. */
+export interface Steward {
+  /** A login; never root. */
+  readonly user: string;
+  /** The freeze record, an absolute path. */
+  readonly store: string;
+}
 
 export interface RehearsalContract {
   /** From the start of the copy's program to its first good reading. */

@@ -2,9 +2,11 @@ import type { Evidence } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
 import { faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
-import { type Path } from '../configuration/path.ts';
+import type { Path } from '../configuration/path.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import type { HostFacts, Lineage } from './host-facts.ts';
+import { checkSteward } from './check-steward.ts';
+import type { HostFacts } from './host-facts.ts';
+import { overlap, problem } from './lineages.ts';
 
 /** Everything about a binding that the machine itself can contradict; none of it needs the source (F1). */
 export function checkHost(fleet: Fleet, bound: BindingDocument, machine: string, host: HostFacts): readonly Fault[] {
@@ -15,6 +17,7 @@ export function checkHost(fleet: Fleet, bound: BindingDocument, machine: string,
     ...checkSigner(bound, host),
     ...checkStateRoot(fleet, bound, host),
     ...checkMounts(fleet, bound, host),
+    ...checkSteward(fleet, bound, host),
   ];
 }
 
@@ -126,29 +129,4 @@ function checkMounts(fleet: Fleet, { binding, document }: BindingDocument, host:
       });
     }),
   );
-}
-
-/**
- * How the first lies to the second, in words; `null` when they are apart. What cannot be looked at counts as
- * overlapping (I10).
- */
-function overlap(own: Lineage, other: Evidence<Lineage> | undefined): string | null {
-  if (other?.kind !== 'seen') return 'cannot be told from';
-  const [mine = ''] = own;
-  const [theirs = ''] = other.value;
-  if (mine === theirs) return 'is the same directory as';
-  if (own.includes(theirs)) return 'is inside';
-  return other.value.includes(mine) ? 'holds' : null;
-}
-
-function problem(evidence: Evidence<unknown> | undefined, seen: string): string {
-  if (evidence === undefined) return 'was not looked at';
-  switch (evidence.kind) {
-    case 'seen':
-      return seen;
-    case 'absent':
-      return 'does not exist';
-    case 'unknown':
-      return `could not be read: ${evidence.because}`;
-  }
 }

@@ -12,6 +12,7 @@ import {
   type RouteContract,
   type StateContract,
   type Step,
+  type Steward,
   startKindOf,
 } from '../model/plan.ts';
 import type { SourceFacts } from '../model/source-facts.ts';
@@ -60,6 +61,7 @@ export function compilePlan(inputs: PlanInputs): Outcome<Plan> {
     launch,
     health,
     continuity: { failedAfterMs: binding.continuity.failed_after_ms ?? null },
+    steward: compileSteward(binding),
     state,
     rehearsal: startKindOf({ health, state }) === 'gated' ? compileRehearsal(binding) : null,
     route: compileRoute(bound),
@@ -108,6 +110,9 @@ function compileState({ state: asked, health }: Recipe, { state: granted, target
     fence: kept && asked.store.every(({ kind }) => kind === 'sqlite') ? 'epoch-raised' : 'tree-empty',
   };
 }
+
+const compileSteward = ({ steward }: Binding): Steward | null =>
+  steward === undefined ? null : { user: steward.user, store: steward.store };
 
 function compileRehearsal({ rehearsal }: Binding): RehearsalContract {
   return { timeoutMs: rehearsal.timeout_ms, copyLimitBytes: rehearsal.copy_limit_bytes };

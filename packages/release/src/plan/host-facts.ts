@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Digest, Evidence } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -13,6 +14,8 @@ export interface HostQuestions {
   readonly directories: readonly string[];
   /** What runners are to show to their steps; it has to be there. */
   readonly mounts: readonly string[];
+  /** Logins. */
+  readonly users: readonly string[];
 }
 
 /** The machine's answers, by path. */
@@ -22,6 +25,8 @@ export interface HostFacts {
   readonly secrets: Readonly<Record<string, Evidence<'private' | 'readable-by-others' | 'not-a-file'>>>;
   readonly directories: Readonly<Record<string, Evidence<Lineage>>>;
   readonly mounts: Readonly<Record<string, Evidence<Lineage>>>;
+  /** The uid of each login. */
+  readonly users: Readonly<Record<string, Evidence<number>>>;
   readonly signer: Evidence<{ readonly keyId: string; readonly publicKey: string }>;
 }
 
@@ -35,8 +40,10 @@ export type Lineage = readonly string[];
 /** All that must be asked for one binding; the state roots of the whole fleet are compared with its own. */
 export function hostQuestions(fleet: Fleet, { binding }: BindingDocument): HostQuestions {
   const mounts = Object.values(binding.runner).flatMap(({ mount }) => mount.map(({ source }) => source));
-  const alone = binding.state === undefined && mounts.length === 0;
-  const roots = alone ? [] : [...fleet.bindings.values()].flatMap((other) => other.binding.state?.root ?? []);
+  const all = [...fleet.bindings.values()].map((other) => other.binding);
+  const stewards = all.flatMap(({ steward }) => (steward === undefined ? [] : [dirname(steward.store)]));
+  const alone = binding.state === undefined && binding.steward === undefined && mounts.length === 0;
+  const roots = alone ? [] : [...all.flatMap(({ state }) => state?.root ?? []), ...stewards];
   return {
     target: binding.target,
     interpreters: Object.values(binding.interpreter).flatMap(({ path }) => path ?? []),
@@ -44,5 +51,6 @@ export function hostQuestions(fleet: Fleet, { binding }: BindingDocument): HostQ
     secrets: Object.values(binding.secret).map(({ file }) => file),
     directories: alone ? [] : [...roots, ...Object.values(fleet.directories), fleet.root],
     mounts,
+    users: binding.steward === undefined ? [] : [binding.steward.user],
   };
 }

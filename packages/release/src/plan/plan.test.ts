@@ -161,6 +161,46 @@ for (const [how, own, other] of [
   });
 }
 
+const stewarded = bindingText.replace(
+  '[endpoint]',
+  '[steward]\nuser = "steward"\nstore = "/steward/f.json"\n[endpoint]',
+);
+const withSteward = { ...hostFacts().directories, '/steward': seen(['8:1', '/']) };
+
+test('I8: a steward is frozen into the plan; root, a stranger and an unknown account are refused', () => {
+  const compiled = (users: ReturnType<typeof hostFacts>['users']) =>
+    compile({ binding: stewarded, host: { directories: withSteward, users } });
+  assert.deepEqual(valueOf(compiled({ steward: seen(1_234) })).steward, { user: 'steward', store: '/steward/f.json' });
+  for (const account of [seen(0), absent, unknown('no answer')]) {
+    assert.equal(refusalOf(compiled({ steward: account })).code, 'steward-unusable');
+  }
+  assert.equal(valueOf(compile()).steward, null);
+});
+
+for (const [what, lineage] of [
+  ['is', ['/var/a', '/']],
+  ['lies inside', ['8:2', '/var/c', '/']],
+  ['holds', ['/']],
+  ['is a state root, which the workload writes', ['/srv/ghostlight', '/']],
+] as const) {
+  test(`I8: a steward whose directory ${what} one of the authority or a workload is refused`, () => {
+    const directories = { ...withSteward, '/steward': seen(lineage) };
+    const refused = refusalOf(compile({ binding: stewarded, host: { directories } }));
+    assert.ok(
+      faultsOf(refused).every(({ code }) => code === 'steward-store-overlaps'),
+      refused.reason,
+    );
+  });
+}
+
+test('I8: two stewards never share a directory', () => {
+  const other = stewarded
+    .replace('target = "ghostlight"', 'target = "almanac"')
+    .replace('/srv/ghostlight', '/srv/almanac');
+  const refused = refusalOf(compile({ binding: stewarded, others: [other], host: { directories: withSteward } }));
+  assert.equal(refused.code, 'steward-store-overlaps');
+});
+
 test("I10: another target's root that cannot be looked at counts as overlapping", () => {
   const directories = { ...hostFacts().directories, '/srv/almanac': unknown('permission denied') };
   assert.equal(refusalOf(compile({ others: [almanac], host: { directories } })).code, 'state-roots-overlap');

@@ -162,7 +162,15 @@ async function sealArtifacts(
 async function sameInterpreter(ports: ReleaseServicePorts, { target, launch }: Plan): Promise<Outcome<'same'>> {
   const { program } = launch;
   if (program.kind === 'artifact' || program.origin === 'input') return ok('same');
-  const questions = { target, interpreters: [program.path], programs: [], secrets: [], directories: [], mounts: [] };
+  const questions = {
+    target,
+    interpreters: [program.path],
+    programs: [],
+    secrets: [],
+    directories: [],
+    mounts: [],
+    users: [],
+  };
   const found = (await ports.host.look(questions)).interpreters[program.path];
   if (found?.kind === 'seen' && found.value === program.digest) return ok('same');
   return refused(

@@ -77,6 +77,7 @@ export function hostFacts(more: Partial<HostFacts> = {}): HostFacts {
       ]),
     ),
     mounts: {},
+    users: { steward: seen(1_234) },
     signer: seen({ keyId: 'ed25519:00', publicKey: Buffer.alloc(32).toString('base64') }),
     ...more,
   };

@@ -18,8 +18,8 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
 }
 
 /**
- * I9: what is admitted is restarted for ever. Once faults have ceased somebody lives for every target that ever admitted
- * anything, and while nobody did, and no hold stood, the next launch never came later than the longest wait.
+ * I9: what is admitted is restarted for ever. Once faults have ceased somebody lives for every target that ever
+ * admitted anything, and while nobody did, and no hold stood, the next launch never came later than the longest wait.
  */
 export const continuity = ({ world }: Judged): readonly Violation[] =>
   [...admittedByTarget(world).keys()].flatMap((target) => [...deadAtTheEnd(world, target), ...longGaps(world, target)]);

@@ -66,6 +66,7 @@ export function planFor(target: string, ref: string, shape: TargetShape, schema:
     },
     health: healthOf(shape),
     continuity: { failedAfterMs: null },
+    steward: null,
     rehearsal: shape.attended === true && shape.stores > 0 ? { timeoutMs: 1_000, copyLimitBytes: 1_000_000 } : null,
     state:
       shape.stores === 0

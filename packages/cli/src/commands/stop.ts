@@ -1,0 +1,127 @@
+import { dirname } from 'node:path';
+import {
+  makeStopDirectory,
+  readStop,
+  type Stop,
+  type StopFile,
+  type StopKind,
+  stopFile,
+  uidOf,
+  WHOLE_FLEET,
+  writeStop,
+} from '@idunn/authority';
+import type { RefusalAnswer } from '@idunn/client';
+import { type Evidence, refusal } from '@idunn/kernel';
+import { type CommonOptions, openContext, printJson, printLines, refuse } from '../context.ts';
+import type { Environment } from '../edge/environment.ts';
+import { EXIT } from '../exit.ts';
+import { renderStop, type StopAnswer } from '../render/stop.ts';
+import { styleOf } from '../render/style.ts';
+
+export interface StopOptions extends CommonOptions {
+  readonly wholeFleet?: boolean;
+  readonly reason?: string;
+  readonly store?: string;
+  readonly targetId?: string;
+  readonly ownerUser?: string;
+}
+
+export type Verb = 'engage' | 'clear' | 'status';
+
+/** What the command is about, and whether the directory of the record may be made for it. */
+interface Found {
+  readonly about: StopFile;
+  readonly own: boolean;
+}
+
+/**
+ * `idunn freeze|hold engage|clear|status`: reads and writes the record itself, so that a stop can be engaged when no
+ * daemon answers. What was written is read back as the daemon will read it.
+ */
+export async function changeStop(
+  environment: Environment,
+  kind: StopKind,
+  verb: Verb,
+  target: string | undefined,
+  options: StopOptions,
+): Promise<number> {
+  const json = options.json ?? false;
+  const found = await placeOf(environment, kind, target, options);
+  if ('code' in found) {
+    refuse(environment, json, found);
+    return found.code === 'words-invalid' ? EXIT.usage : EXIT.refused;
+  }
+  const { about, own } = found;
+  if (verb !== 'status') {
+    if (own) await makeStopDirectory(dirname(about.file));
+    const written = await writeStop(about, {
+      state: verb === 'engage' ? 'engaged' : 'clear',
+      by: environment.user.name,
+      reason: options.reason ?? '',
+      since: new Date(environment.nowMs()).toISOString(),
+      freshId: environment.freshId('draft'),
+    });
+    if (!written.ok) return refuse(environment, json, written.refusal as RefusalAnswer);
+  }
+  const read = await readStop(about);
+  const answer = answerOf(about, read);
+  if (json) printJson(environment, answer);
+  else printLines(environment.out, renderStop(answer, styleOf(environment, environment.out)));
+  // A word that the daemon will not take for its owner's is no success.
+  return verb !== 'status' && read.kind !== 'seen' ? EXIT.failed : EXIT.done;
+}
+
+function answerOf({ kind, target, file }: StopFile, read: Evidence<Stop>): StopAnswer {
+  const about = {
+    schema: 'idunn.stop/v1',
+    kind,
+    target: target === WHOLE_FLEET ? null : target,
+    file,
+  } as const;
+  if (read.kind === 'seen') {
+    const { state, by, reason, since } = read.value.record;
+    return { ...about, state, by, reason, since };
+  }
+  const reason = read.kind === 'unknown' ? read.because : null;
+  return { ...about, state: read.kind === 'absent' ? 'absent' : 'unreadable', by: null, reason, since: null };
+}
+
+async function placeOf(
+  environment: Environment,
+  kind: StopKind,
+  target: string | undefined,
+  options: StopOptions,
+): Promise<Found | RefusalAnswer> {
+  if (options.store !== undefined) return storeOf(environment, kind, target, options, options.store);
+  if (options.targetId !== undefined || options.ownerUser !== undefined) {
+    return wrong('--target-id and --owner-user belong to --store.');
+  }
+  const whole = options.wholeFleet === true;
+  if (whole === (target !== undefined)) return wrong('It takes one target, or --fleet for all of them.');
+  const opened = await openContext(environment, options);
+  if (!opened.ok) return opened.refusal;
+  const name = target ?? WHOLE_FLEET;
+  const file = stopFile(opened.value.directories.state, kind, name);
+  return { about: { file, kind, target: name, ownerUid: environment.user.uid }, own: true };
+}
+
+async function storeOf(
+  environment: Environment,
+  kind: StopKind,
+  target: string | undefined,
+  { targetId, ownerUser, wholeFleet }: StopOptions,
+  file: string,
+): Promise<Found | RefusalAnswer> {
+  if (target !== undefined || wholeFleet === true || targetId === undefined) {
+    return wrong('--store takes the target as --target-id ID, and no other.');
+  }
+  if (ownerUser === undefined) {
+    return { about: { file, kind, target: targetId, ownerUid: environment.user.uid }, own: false };
+  }
+  const account = await uidOf(ownerUser);
+  if (account.kind === 'seen') return { about: { file, kind, target: targetId, ownerUid: account.value }, own: false };
+  return wrong(`${ownerUser} ${account.kind === 'absent' ? 'is no account here' : `is unknown: ${account.because}`}.`);
+}
+
+const wrong = (reason: string): RefusalAnswer =>
+  refusal('words-invalid', reason, { remedy: 'Run the command with --help for its words.' }) as RefusalAnswer;

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { EXIT } from './exit.ts';
+import { run } from './run.ts';
+import { stage } from './testing/stage.ts';
+
+/** A fleet without a daemon that answers, and the command over it. */
+async function bench(t: TestContext) {
+  const { fleet, environment, out, err } = await stage(t, {});
+  const idunn = async (...words: readonly string[]) => {
+    out.length = 0;
+    err.length = 0;
+    // The fleet is told by its variable: here --fleet without a directory means all targets.
+    const variable = (name: string): string | undefined => (name === 'IDUNN_FLEET' ? fleet : undefined);
+    const code = await run({ ...environment([]), argv: words, variable });
+    return { code, out: out.join(''), err: err.join('') };
+  };
+  return { fleet, idunn };
+}
+
+test('a freeze is engaged, shown and cleared without a daemon, by who ran the command', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  await idunn('freeze', 'clear', 'another');
+  assert.match(
+    (await idunn('freeze', 'status', 'ghostlight')).out,
+    /absent: this freeze stops no deployments of ghostlight/,
+  );
+  const engaged = await idunn('freeze', 'engage', 'ghostlight', '--reason', 'release day');
+  assert.equal(engaged.code, EXIT.done);
+  assert.match(engaged.out, /engaged: deployments of ghostlight wait, by ada since 2026-11-30.*: release day/);
+  const file = join(fleet, 'state/freezes/ghostlight.json');
+  assert.equal((JSON.parse(await readFile(file, 'utf8')) as { by: string }).by, 'ada');
+  assert.equal((await idunn('freeze', 'clear', 'ghostlight')).code, EXIT.done);
+  assert.match((await idunn('freeze', 'status', 'ghostlight', '--json')).out, /"state":"clear"/);
+});
+
+test('--fleet without a directory is every target; a hold is a record of its own', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  assert.equal((await idunn('hold', 'engage', '--fleet', '--reason', 'moving house')).code, EXIT.done);
+  assert.match(await readFile(join(fleet, 'state/holds/_fleet.json'), 'utf8'), /"idunn.hold\/v1"/);
+  assert.match((await idunn('hold', 'status', '--fleet')).out, /restarts of the whole fleet wait/);
+  assert.match((await idunn('freeze', 'status', '--fleet')).out, /unreadable/, 'its directory is not there yet');
+});
+
+test('--store speaks to one record without a fleet; what is not ours is told, and no success', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  const words = ['--store', join(fleet, 'state-of-grace.json'), '--target-id', 'app'];
+  assert.equal((await idunn('freeze', 'engage', ...words, '--reason', 'rehearsals')).code, EXIT.done);
+  assert.match((await idunn('freeze', 'status', ...words)).out, /engaged: deployments of app wait/);
+  const daemon = await idunn('freeze', 'clear', ...words, '--owner-user', 'daemon');
+  assert.equal(daemon.code, EXIT.failed);
+  assert.match(daemon.out, /unreadable: .*belongs to uid/);
+});
+
+test('I10: a record that cannot be read is shown as one that holds', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  const file = join(fleet, 'torn.json');
+  await writeFile(file, '');
+  assert.match(
+    (await idunn('freeze', 'status', '--store', file, '--target-id', 'app')).out,
+    /unreadable: deployments of app wait: .* is empty/,
+  );
+});
+
+test('words that name no record, or two, are refused before anything is written', async (t) => {
+  const { idunn } = await bench(t);
+  const wrong = [
+    ['freeze', 'engage', 'ghostlight'],
+    ['freeze', 'status'],
+    ['freeze', 'status', 'ghostlight', '--fleet'],
+    ['freeze', 'clear', '--store', '/x'],
+    ['hold', 'clear', 'ghostlight', '--target-id', 'app'],
+    ['hold', 'engage', 'ghostlight', '--store', '/x', '--target-id', 'app', '--reason', 'r'],
+    ['freeze', 'status', '--store', '/x', '--target-id', 'app', '--owner-user', 'nobody-here'],
+  ];
+  for (const words of wrong) assert.equal((await idunn(...words)).code, EXIT.usage, words.join(' '));
+});
