@@ -112,7 +112,7 @@ export function overPhases({ phases, outcome }: Progress): { readonly line: Phas
   });
 }
 
-const WELL: ReadonlySet<OutcomeNameAnswer> = new Set(['admitted', 'unchanged', 'done']);
+const WELL: ReadonlySet<OutcomeNameAnswer> = new Set(['admitted', 'restored', 'unchanged', 'done']);
 
 const isTurning = (phase: string): boolean => phase === 'aborting' || phase === 'returning';
 

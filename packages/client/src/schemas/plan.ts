@@ -177,6 +177,8 @@ export const plan = z.object({
   health,
   /** `null`: a process that hangs is an incident and is left alone. */
   continuity: z.object({ failedAfterMs: z.number().nullable() }),
+  /** Whose second freeze holds this deployment too. */
+  steward: z.object({ user: z.string(), store: z.string() }).nullable(),
   state: z
     .object({
       stateId: z.string(),
