@@ -71,7 +71,14 @@ function deadlinePhase(e: DeployEvidence, granted: boolean): Phase {
   return 'write-lease-granted';
 }
 
-function keep(tx: TransactionRecord, e: DeployEvidence, state: Handover, passage: Passage, more: Kept): Decision {
+/** A passage that went on, durable in the phase it is in. */
+export function keep(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  state: Handover,
+  passage: Passage,
+  more: Kept,
+): Decision {
   const { subject } = passage.successor;
   return persist(
     { ...state, passage },

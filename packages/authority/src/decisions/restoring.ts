@@ -7,8 +7,7 @@ import { spanEndMs } from './deadline.ts';
 import { type Decision, enter, persist, type Wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { aborting, type BeforeFence, because, giveUp, withLastWords } from './failing.ts';
-import { admit, type Handover } from './handover.ts';
-import { issueRecord } from './launch.ts';
+import { admit, type Handover, keep } from './handover.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import { supersede } from './supersede.ts';
 import { expiredBy } from './withdrawing.ts';
@@ -85,24 +84,7 @@ export function decideRestoring(tx: TransactionRecord, e: DeployEvidence, state:
     untilMs: null,
     persistent: true,
     ended: (why) => restored(e, passage, why),
-    keep: (next, more = {}) =>
-      persist(
-        { ...state, passage: next },
-        {
-          ...(more.highestEpoch === undefined ? {} : { target: { highestEpoch: more.highestEpoch } }),
-          ...(more.issued === undefined
-            ? {}
-            : {
-                extra: [
-                  {
-                    kind: 'activation' as const,
-                    id: more.issued,
-                    value: issueRecord(tx, e, passage.successor.subject, more.issued),
-                  },
-                ],
-              }),
-        },
-      ),
+    keep: (next, more = {}) => keep(tx, e, state, next, more),
     giveUp: (why) => restored(e, passage, why),
     arrived: () => persist({ ...state, phase: 'route-observed' }),
     confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
