@@ -43,7 +43,7 @@ function waitAtGate(world: World, process: Process): void {
     if (!process.alive) return;
     process.listening = true;
     say(world, process, 'warming');
-    const later = (deed: () => void): void => void world.time.after(world.dice.between(1, 30), deed);
+    const later = (deed: () => void): void => void world.time.after(1, deed);
     if (behaviour === 'exits-at-its-gate') later(() => world.end(process, false));
     if (behaviour === 'passes-its-gate') later(() => passGate(world, process, process.granted !== null));
   });
