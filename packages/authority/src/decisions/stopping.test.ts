@@ -70,10 +70,8 @@ test('I7: an incumbent whose end nobody could prove is not asked to end', () => 
 test('a first deployment has nobody to stop, and goes as any other', () => {
   const decision = step({ ...ready, target: { ...TARGET, admitted: null }, answers: {}, rows: seen(rows(0, null)) });
   assert.ok(decision.kind === 'act');
-  assert.deepEqual([decision.effect, ...(decision.beside ?? [])].map(({ kind }) => kind).toSorted(), [
-    'mint',
-    'prepare-lease',
-  ]);
+  const kinds = [decision.effect, ...(decision.beside ?? [])].map(({ kind }) => kind);
+  assert.deepEqual(new Set(kinds), new Set(['mint', 'prepare-lease']));
 });
 
 const GATED = plansWith({
