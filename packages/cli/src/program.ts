@@ -248,6 +248,13 @@ export function program(environment: Environment, finish: Finish): Command {
   }
   for (const kind of ['freeze', 'hold'] as const) stopCommands(idunn, environment, finish, kind);
   idunn
+    .command('incidents')
+    .description('what a person should look at, open now')
+    .action(async (_options, command: Command) => {
+      const { incidents } = await import('./commands/incidents.ts');
+      finish(await incidents(environment, command.optsWithGlobals()));
+    });
+  idunn
     .command('doctor')
     .description('look at everything that a fleet rests on')
     .action(async (_options, command: Command) => {

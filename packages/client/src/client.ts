@@ -4,6 +4,7 @@ import type { BuildAnswer, ExportedBuild } from './schemas/build.ts';
 import type { AuthorizationRequest, CommandRequest } from './schemas/command.ts';
 import type { Doctor, FleetAnswer, Inspect, KeyAnswer, Keys, LogLines, Version } from './schemas/daemon.ts';
 import type { History } from './schemas/history.ts';
+import type { Incidents } from './schemas/incidents.ts';
 import type { PlanAnswer } from './schemas/plan.ts';
 import type { Verify } from './schemas/sealed.ts';
 import type { Status } from './schemas/status.ts';
@@ -28,6 +29,7 @@ export interface Client {
   inspect(id: string): Promise<Answer<Inspect>>;
   /** Re-checks what is admitted from its bytes; with `source`, from the commit on. Takes as long as reading them. */
   verify(target: string, options: { source: boolean }): Promise<Answer<Verify>>;
+  incidents(): Promise<Answer<Incidents>>;
   doctor(): Promise<Answer<Doctor>>;
   keys(): Promise<Answer<Keys>>;
   createKey(target: string): Promise<Answer<KeyAnswer>>;
@@ -61,6 +63,7 @@ export function createClient(socket: string): Client {
     events: (request) => follow({ ...request, socket }),
     inspect: (id) => get(`/v1/inspect/${encodeURIComponent(id)}`),
     verify: (target, { source }) => get(`/v1/verify/${encodeURIComponent(target)}?source=${source}`),
+    incidents: () => get('/v1/incidents'),
     doctor: () => get('/v1/doctor'),
     keys: () => get('/v1/keys'),
     createKey: (target) => post('/v1/keys', { target }),

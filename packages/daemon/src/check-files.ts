@@ -57,6 +57,7 @@ function drafted(root: string, toml: string): Fleet | DraftAnswer {
     directories,
     ports,
     daemon: { queueDepth: daemon.queue_depth },
+    notify: [],
     source: { reader: source.reader ?? null, originOwners: source.origin_owners },
     profiles: {},
     bindings: new Map(),

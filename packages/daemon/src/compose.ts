@@ -9,6 +9,7 @@ import { attendWatched } from './attendant/attending.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { metricsOf } from './metrics.ts';
+import { createNotifiers } from './notify/notifiers.ts';
 import { observerKeeper } from './observer/keeper.ts';
 import { selfConnection, withConnection } from './observer/self-connection.ts';
 import { apiParts } from './parts.ts';
@@ -39,7 +40,20 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
     timers: ground.machine.timers,
     log: (text, refusal) => ground.log.info({ part: 'observer', refusal }, text),
   });
+  const notifiers = createNotifiers({
+    fleet: ground.fleet.last.fleet.id,
+    files: ground.fleet.last.fleet.notify,
+    engine,
+    timers: ground.machine.timers,
+    nowIso: () => new Date(ground.machine.clock.wallMs()).toISOString(),
+    redact: async (target, text) => {
+      const admitted = (await engine.target(target))?.admitted ?? null;
+      return admitted === null ? text : drivers.workload.redact(admitted.activation, text);
+    },
+    log: (text) => ground.log.info({ part: 'notify' }, text),
+  });
   engine.subscribe((event) => {
+    notifiers.hear(event);
     events.append(event);
     metrics.hear(event);
     keeper.hear(event);
@@ -55,6 +69,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   return ok({
     async start() {
       await engine.start();
+      notifiers.start();
       const listening = await listenForRole(server, ground.operatorSocket, ground.machine.timers);
       if (!listening.ok) return listening;
       const observer = await engine.target(OBSERVER_TARGET);
@@ -64,6 +79,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
     },
     async stop() {
       keeper.stop();
+      notifiers.stop();
       self.stop();
       await server.close();
       await engine.stop();

@@ -287,3 +287,40 @@ test('I6: a reboot in the middle of a deployment leaves one process, and the tra
     assert.equal(results[1]?.outcome, 'admitted');
   }
 });
+
+test('an incident opens once it has lasted, survives the engine, closes by itself; each change is told', async () => {
+  const { simulation } = await admitted('lies-when-relaunched');
+  simulation.kill('app');
+  await simulation.pass(4_000);
+  const open = await simulation.ask(async (engine) => engine.incidents());
+  assert.deepEqual(
+    open.map(({ code, subject, told }) => [code, subject, told]),
+    [['admitted-process-lost', 'app', false]],
+  );
+  await simulation.ask(async (engine) => engine.noteTold(open[0]?.id ?? ''));
+  await simulation.pass(10);
+  simulation.crash('for the test');
+  await simulation.pass(1_000);
+  const again = await simulation.ask(async (engine) => engine.incidents());
+  assert.deepEqual(
+    again.map(({ id, told }) => [id, told]),
+    [[open[0]?.id, true]],
+    'one incident, told once',
+  );
+  const taken = await simulation.ask((engine) =>
+    engine.submit({
+      kind: 'up',
+      target: 'app',
+      ref: refOf('good', 2),
+      operationId: 'o',
+      actor: 'ada',
+      tenant: 'local',
+    }),
+  );
+  assert.ok(taken.ok);
+  await simulation.resultOf(taken.value.transaction);
+  await simulation.pass(10_000);
+  assert.deepEqual(await simulation.ask(async (engine) => engine.incidents()), []);
+  const told = simulation.told.flatMap((event) => (event.event === 'incident' ? [`${event.state} ${event.code}`] : []));
+  assert.deepEqual(told, ['opened admitted-process-lost', 'closed admitted-process-lost']);
+});

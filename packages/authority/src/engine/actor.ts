@@ -8,7 +8,7 @@ import type { Phase } from '../model/phase.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import type { EngineEvent } from './api.ts';
+import type { TransactionEvent } from './api.ts';
 import { applyPersist } from './apply.ts';
 import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
@@ -39,9 +39,9 @@ export class TargetActor {
   readonly lanes = new Map<string, Lane>();
   readonly vigil: Vigil;
   readonly #firstWrites = new Map<string, { readonly epoch: number; readonly atMs: number }>();
-  readonly incidents = new Map<string, { readonly code: Code; readonly detail: string; readonly since: Moment }>();
-  /** Codes of what continuity is concerned about. */
-  #concerns: readonly Code[] = [];
+  /** What is amiss beside what transactions and continuity say. */
+  readonly #faults = new Map<Code, string>();
+  #concerns: readonly Concern[] = [];
   #stale = true;
   #awake = false;
   #turning: Promise<void> | null = null;
@@ -137,16 +137,27 @@ export class TargetActor {
     this.vigil.stop();
   }
 
-  raise(code: Code, detail: string): void {
-    if (this.incidents.get(code)?.detail === detail) return;
-    const since = this.incidents.get(code)?.since ?? moment(this.#core.ports.clock);
-    this.incidents.set(code, { code, detail, since });
+  /** What a person should look at, from what is known now. */
+  causes(): ReadonlyMap<Code, string> {
+    const causes = new Map<Code, string>(this.#faults);
+    for (const { code, detail } of this.#concerns) causes.set(code, detail);
+    for (const { tx, waiting } of this.lanes.values()) {
+      if (waiting?.wait.incident !== undefined) {
+        causes.set(waiting.wait.incident, `${tx.id} waits on ${waiting.wait.what}`);
+      }
+      if ('stuck' in tx.state && tx.state.stuck !== null) {
+        causes.set('operator-required', `${tx.id}: ${tx.state.stuck.reason}`);
+      }
+    }
+    return causes;
   }
 
   concerned(concerns: readonly Concern[]): void {
-    for (const code of this.#concerns) if (!concerns.some((one) => one.code === code)) this.incidents.delete(code);
-    this.#concerns = concerns.map(({ code }) => code);
-    for (const { code, detail } of concerns) this.raise(code, detail);
+    this.#concerns = concerns;
+  }
+
+  #report(): void {
+    this.#core.incidents.report(this.target, this.causes());
   }
 
   async #run(): Promise<void> {
@@ -156,8 +167,8 @@ export class TargetActor {
         if (this.#stale) await this.load();
         for (const lane of this.#inOrder()) await this.#turn(lane);
         if (!this.#stale) await this.vigil.turn();
-        this.incidents.delete('store-fault');
-        this.incidents.delete('engine-fault');
+        this.#faults.clear();
+        this.#report();
       } catch (fault) {
         this.#pause(fault);
         return;
@@ -170,7 +181,8 @@ export class TargetActor {
     if (this.#core.stopped) return;
     this.#core.fault(fault, this.target);
     const told = fault instanceof Error ? fault.message : String(fault);
-    this.raise(fault instanceof StoreFault ? 'store-fault' : 'engine-fault', told);
+    this.#faults.set(fault instanceof StoreFault ? 'store-fault' : 'engine-fault', told);
+    this.#report();
     this.#stale = true;
     this.#awake = false;
     this.#core.ports.timers.after(STORE_PAUSE_MS, () => this.wake());
@@ -326,11 +338,6 @@ export class TargetActor {
     if (decision.result !== undefined && lane.tx.result !== null) {
       this.#emit(lane.tx.id, now, { event: 'outcome', ...lane.tx.result });
     }
-    if (lane.tx.ended) this.incidents.delete('operator-required');
-    const { state } = lane.tx;
-    if ('stuck' in state && state.stuck !== null)
-      this.raise('operator-required', `${lane.tx.id}: ${state.stuck.reason}`);
-    else this.incidents.delete('operator-required');
   }
 
   #act(lane: Lane, { effect, beside = [] }: Act): void {
@@ -390,7 +397,11 @@ export class TargetActor {
     this.#emit(lane.tx.id, now, { event: 'wait', wait: lane.waiting === null ? null : noteOf(lane.waiting, now) });
   }
 
-  #emit(transaction: string, now: Moment, event: DistributiveOmit<EngineEvent, 'at' | 'target' | 'transaction'>): void {
+  #emit(
+    transaction: string,
+    now: Moment,
+    event: DistributiveOmit<TransactionEvent, 'at' | 'target' | 'transaction'>,
+  ): void {
     this.#core.emit({ at: isoAt(now), target: this.target, transaction, ...event });
   }
 }

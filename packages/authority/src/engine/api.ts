@@ -171,8 +171,24 @@ export interface TargetView {
   readonly incidents: readonly Incident[];
 }
 
+/** Something that a person should look at has begun, or has ended by itself. */
+export interface IncidentEvent {
+  readonly event: 'incident';
+  readonly at: string;
+  readonly target: string;
+  readonly transaction: null;
+  readonly state: 'opened' | 'closed';
+  /** One id from its opening to its closing. */
+  readonly incident: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly remedy: string;
+}
+
 /** What happens, as it happens; also kept in the history where it was durable. */
-export type EngineEvent = { readonly at: string; readonly target: string; readonly transaction: string } & (
+export type EngineEvent = TransactionEvent | IncidentEvent;
+
+export type TransactionEvent = { readonly at: string; readonly target: string; readonly transaction: string } & (
   | { readonly event: 'queued'; readonly ahead: number }
   /** Twice for each phase: when it begins, `tookMs` null, and when it has ended, with the time that it took. */
   | {
@@ -194,6 +210,10 @@ export interface EngineApi {
   target(target: string): Promise<TargetView | null>;
   targets(): Promise<readonly TargetView[]>;
   transaction(id: string): Promise<TransactionView | null>;
+  /** Every open incident, the oldest first. `told`: the notifiers have it. */
+  incidents(): readonly (Incident & { readonly id: string; readonly told: boolean })[];
+  /** The notifiers were told of an incident, and need not be again. */
+  noteTold(incident: string): void;
   subscribe(listener: (event: EngineEvent) => void): () => void;
   /** Stops acting after the step at hand; nothing that runs is stopped. */
   stop(): Promise<void>;

@@ -4,6 +4,7 @@ import type { EffectKind } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { EngineEvent } from './api.ts';
+import type { IncidentBook } from './incident-book.ts';
 import type { Journal } from './journal.ts';
 import type { Library } from './library.ts';
 import type { WitnessContext } from './witness.ts';
@@ -14,6 +15,7 @@ export interface EngineCore {
   readonly journal: Journal;
   readonly library: Library;
   readonly witness: WitnessContext;
+  readonly incidents: IncidentBook;
   readonly stopped: boolean;
   readonly decide: typeof decide;
   readonly decideContinuity: typeof decideContinuity;

@@ -8,6 +8,7 @@ import { adopt } from './adopt.ts';
 import type { Command, EngineApi, EngineEvent, OperationReceipt, Withdrawal } from './api.ts';
 import { BuildGate, releasesToKeep } from './collect.ts';
 import type { EngineCore } from './core.ts';
+import { IncidentBook } from './incident-book.ts';
 import { takeIn } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Library } from './library.ts';
@@ -45,6 +46,12 @@ export function createEngine(
     ports,
     journal,
     library,
+    incidents: new IncidentBook(
+      ports,
+      journal,
+      (event) => core.emit(event),
+      (fault) => core.fault(fault, 'incidents'),
+    ),
     witness: { ports, options, journal, linkDown: () => linkDown },
     get stopped() {
       return stopped;
@@ -143,6 +150,7 @@ export function createEngine(
 
   return {
     async start(): Promise<void> {
+      await core.incidents.load();
       const [targets, kept] = await Promise.all([journal.all('target'), journal.all('continuity')]);
       const continuity = new Map(kept.map((held) => [held.value.target, held]));
       const started = targets.map(async ({ value }) => {
@@ -185,6 +193,10 @@ export function createEngine(
       return transactionView(held.value, lane?.waiting ?? null, moment(ports.clock));
     },
 
+    incidents: () => core.incidents.all(),
+
+    noteTold: (incident) => core.incidents.told(incident),
+
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -193,7 +205,7 @@ export function createEngine(
     async stop() {
       stopped = true;
       for (const actor of actors.values()) actor.abortAll();
-      await Promise.all([...actors.values()].map((actor) => actor.settled()));
+      await Promise.all([core.incidents.stop(), ...[...actors.values()].map((actor) => actor.settled())]);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Moment } from '@idunn/kernel';
 import type { Entered, Wait } from '../decisions/decision.ts';
 import type { BackPhase, Phase } from '../model/phase.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import type { EngineEvent, TransactionView, WaitNote } from './api.ts';
+import type { TransactionEvent, TransactionView, WaitNote } from './api.ts';
 
 /** For people: ISO 8601 of the wall clock. */
 export const isoAt = (at: Moment): string => new Date(at.wallMs).toISOString();
@@ -18,7 +18,7 @@ export function noteOf(waiting: { readonly wait: Wait; readonly since: Moment },
   return { what: wait.what, since: isoAt(since), until, remedy: wait.remedy };
 }
 
-type PhaseEvent = Omit<Extract<EngineEvent, { event: 'phase' }>, 'at' | 'target' | 'transaction'>;
+type PhaseEvent = Omit<Extract<TransactionEvent, { event: 'phase' }>, 'at' | 'target' | 'transaction'>;
 
 /** The events of newly entered phases: each that ended with the time it took, each that began without one. */
 export function phaseEvents(

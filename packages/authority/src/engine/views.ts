@@ -119,26 +119,15 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
     ),
     hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
     incidents: [
-      ...[...actor.incidents.values()].map(({ code, detail, since }) => ({ code, detail, since: isoAt(since) })),
+      ...[...actor.causes()].map(([code, detail]) => ({
+        code,
+        detail,
+        since: isoAt(core.incidents.since(target, code) ?? now),
+      })),
       ...unread.map(({ code, detail }) => ({ code, detail, since: isoAt(now) })),
-      ...heldUp(actor),
     ].map(({ code, detail, since }) => ({ code, subject: target, since, detail, remedy: catalogue[code].remedy })),
   };
 }
-
-/** What transactions of the target wait on that a person should look at. */
-const heldUp = (actor: TargetActor): readonly { code: Code; detail: string; since: string }[] =>
-  [...actor.lanes.values()].flatMap(({ tx, waiting }) =>
-    waiting?.wait.incident === undefined
-      ? []
-      : [
-          {
-            code: waiting.wait.incident,
-            detail: `${tx.id} waits on ${waiting.wait.what}`,
-            since: isoAt(waiting.since),
-          },
-        ],
-  );
 
 function leaseOf(rows: Evidence<LeaseRows>): TargetView['lease'] {
   if (rows.kind !== 'seen') return null;

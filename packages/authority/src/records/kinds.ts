@@ -2,6 +2,7 @@ import type { RecordKey, RecordKind, Space } from '@idunn/kernel';
 import type { z } from 'zod';
 import { incarnationRecordSchema, planRecordSchema } from './content.ts';
 import { continuitySchema } from './continuity.ts';
+import { incidentSchema } from './incident.ts';
 import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
 import { readyProofSchema } from './proof.ts';
 import { receiptsSchema } from './receipts.ts';
@@ -17,6 +18,7 @@ const kinds = {
   transaction: { space: 'journal', schemas: { 'idunn.transaction/v1': transactionSchema } },
   activation: { space: 'journal', schemas: { 'idunn.issued-activation/v1': activationSchema } },
   continuity: { space: 'journal', schemas: { 'idunn.continuity/v1': continuitySchema } },
+  incident: { space: 'journal', schemas: { 'idunn.incident/v1': incidentSchema } },
   'ready-proof': { space: 'journal', schemas: { 'idunn.ready-proof/v1': readyProofSchema } },
   plan: { space: 'journal', schemas: { 'idunn.plan-record/v1': planRecordSchema } },
   incarnation: { space: 'journal', schemas: { 'idunn.incarnation/v1': incarnationRecordSchema } },

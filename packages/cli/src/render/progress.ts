@@ -83,6 +83,8 @@ function fromEvent(progress: Progress, event: EventAnswer): Progress {
     }
     case 'wait':
       return { ...progress, wait: event.wait };
+    case 'incident':
+      return progress;
     case 'progress':
       return { ...progress, step: { step: event.step, text: event.text } };
     case 'outcome':

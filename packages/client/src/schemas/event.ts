@@ -17,6 +17,17 @@ export const engineEvent = z.discriminatedUnion('event', [
   z.object({ ...where, event: z.literal('wait'), wait: waitNote.nullable() }),
   z.object({ ...where, event: z.literal('progress'), step: z.string(), text: z.string() }),
   z.object({ ...where, event: z.literal('outcome'), ...transactionResult.shape }),
+  /** Something that a person should look at has begun, or has ended by itself. */
+  z.object({
+    ...where,
+    transaction: z.null(),
+    event: z.literal('incident'),
+    state: z.enum(['opened', 'closed']),
+    incident: z.string(),
+    code: z.string(),
+    detail: z.string(),
+    remedy: z.string(),
+  }),
 ]);
 
 /**

@@ -5,6 +5,7 @@ export * from './common.ts';
 export * from './daemon.ts';
 export * from './event.ts';
 export * from './history.ts';
+export * from './incidents.ts';
 export * from './plan.ts';
 export * from './sealed.ts';
 export * from './status.ts';

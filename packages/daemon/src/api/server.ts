@@ -103,6 +103,10 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
       return send(reply, await parts.verify(target, { source: source === 'true' }, gone.signal));
     },
   );
+  server.get('/v1/incidents', async (_request, reply) => {
+    const { fleet } = await parts.version();
+    return send(reply, ok({ schema: 'idunn.incidents/v1', fleet, incidents: parts.engine.incidents() }));
+  });
   server.get('/v1/doctor', async (_request, reply) =>
     send(reply, ok({ schema: 'idunn.doctor/v1', checks: await parts.doctor() })),
   );

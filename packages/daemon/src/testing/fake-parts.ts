@@ -114,6 +114,9 @@ export class FakeEngine implements EngineApi {
     return Promise.resolve(ok(receipt));
   }
 
+  incidents = (): ReturnType<EngineApi['incidents']> => [];
+  noteTold = (): void => undefined;
+
   subscribe(listener: (event: EngineEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -3,6 +3,7 @@ import { faultAt } from '../configuration/document.ts';
 import type { Fault, Place } from '../configuration/fault.ts';
 import type { Directories } from './directories.ts';
 import type { FleetDocument } from './parse.ts';
+import type { NotifierFile } from './schema.ts';
 
 /** A fleet as the authority uses it: every directory resolved, every binding valid. */
 export interface Fleet {
@@ -13,6 +14,8 @@ export interface Fleet {
   /** Endpoint ports for bindings that name none. */
   readonly ports: { readonly from: number; readonly to: number };
   readonly daemon: { readonly queueDepth: number };
+  /** Who is told of incidents. */
+  readonly notify: readonly NotifierFile[];
   /** Who reads repositories for a root daemon, where one is named, and whose local repositories are read. */
   readonly source: { readonly reader: string | null; readonly originOwners: readonly string[] };
   /** Profile name to its targets. */
@@ -77,7 +80,7 @@ export function assembleFleet(
       faults.push(faultAt(document, path, 'undefined-reference', `no binding of the fleet has the target "${target}"`));
     });
   }
-  const { id, ports, daemon, source } = fleet;
+  const { id, ports, daemon, notify, source } = fleet;
   return {
     fleet: {
       id,
@@ -85,6 +88,7 @@ export function assembleFleet(
       directories,
       ports,
       daemon: { queueDepth: daemon.queue_depth },
+      notify,
       source: { reader: source.reader ?? null, originOwners: source.origin_owners },
       profiles,
       bindings: byTarget,

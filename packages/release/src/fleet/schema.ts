@@ -7,6 +7,26 @@ const directory = word.min(1).max(4_096);
 const account = z.string().regex(/^[a-z_][a-z0-9_.-]{0,31}$/i, 'the name of a user of this machine');
 
 const placement = z.strictObject({ nodes: z.array(id).min(1).max(256) });
+const notifier = z
+  .strictObject({
+    id,
+    webhook: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional(),
+    /** A file with the token that is sent as a bearer; never the token itself. */
+    token_file: word.min(1).max(4_096).startsWith('/', 'an absolute path').optional(),
+    command: z.array(word.min(1).max(4_096)).min(1).max(64).optional(),
+    /** Only incidents of these codes; all of them when it is left out. */
+    codes: z.array(word).min(1).max(256).optional(),
+  })
+  .refine(({ webhook, command }) => (webhook === undefined) !== (command === undefined), 'either webhook or command')
+  .refine(
+    ({ webhook, token_file }) => token_file === undefined || webhook !== undefined,
+    'token_file belongs to webhook',
+  );
+export type NotifierFile = z.infer<typeof notifier>;
+
 const members = z.array(target).min(1).max(10_000);
 
 /** The whole vocabulary of fleet.toml, by top-level field. */
@@ -37,6 +57,7 @@ export const fleetShape = {
       origin_owners: z.array(account).max(64).default([]),
     })
     .default({ origin_owners: [] }),
+  notify: z.array(notifier).max(16).default([]),
   profiles: z
     .record(
       id,

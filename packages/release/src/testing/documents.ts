@@ -39,6 +39,7 @@ export function fleetOf(...bindings: readonly BindingDocument[]): Fleet {
     directories: { state: '/var/a', runtime: '/var/b', releases: '/var/c', logs: '/var/d', cache: '/var/e' },
     ports: { from: 20_000, to: 20_999 },
     daemon: { queueDepth: 8 },
+    notify: [],
     source: { reader: null, originOwners: [] },
     profiles: {},
     bindings: new Map(bindings.map((document) => [document.binding.target, document])),

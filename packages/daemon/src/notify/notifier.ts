@@ -1,0 +1,81 @@
+import type { IncidentEvent } from '@idunn/authority';
+import type { Timers } from '@idunn/kernel';
+
+/** What a notifier is told: nothing of it ever comes from a secret (F30). */
+export interface Notice
+  extends Pick<IncidentEvent, 'at' | 'target' | 'state' | 'incident' | 'code' | 'detail' | 'remedy'> {
+  readonly schema: 'idunn.notice/v1';
+  readonly fleet: string;
+}
+
+/** One way to reach a person. Throws when it did not. */
+export interface Way {
+  readonly id: string;
+  deliver(notice: Notice): Promise<void>;
+}
+
+/** Notices that wait for one way; the oldest are let go beyond it. */
+export const QUEUE_LIMIT = 256;
+/** Wait before a delivery that failed is tried again. */
+export const RETRY_MS = { first: 1_000, most: 300_000 } as const;
+
+/**
+ * Delivers notices in order over one way, again and again until each was taken. Nothing waits for it: a way that is
+ * down keeps its own queue, and no target.
+ */
+export class Notifier {
+  readonly #way: Way;
+  readonly #timers: Timers;
+  readonly #taken: (notice: Notice) => void;
+  readonly #log: (text: string) => void;
+  readonly #queue: Notice[] = [];
+  #busy = false;
+  #retryMs: number = RETRY_MS.first;
+  #cancelRetry: (() => void) | null = null;
+  #stopped = false;
+
+  constructor(way: Way, timers: Timers, taken: (notice: Notice) => void, log: (text: string) => void) {
+    this.#way = way;
+    this.#timers = timers;
+    this.#taken = taken;
+    this.#log = log;
+  }
+
+  tell(notice: Notice): void {
+    this.#queue.push(notice);
+    if (this.#queue.length > QUEUE_LIMIT) this.#queue.shift();
+    if (this.#cancelRetry === null) void this.#next();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelRetry?.();
+  }
+
+  async #next(): Promise<void> {
+    const notice = this.#queue[0];
+    if (notice === undefined || this.#busy || this.#stopped) return;
+    this.#busy = true;
+    const fault = await this.#way.deliver(notice).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    this.#busy = false;
+    if (this.#stopped) return;
+    if (fault !== null) return this.#again(fault);
+    this.#retryMs = RETRY_MS.first;
+    const at = this.#queue.indexOf(notice);
+    if (at !== -1) this.#queue.splice(at, 1);
+    this.#taken(notice);
+    await this.#next();
+  }
+
+  #again(fault: string): void {
+    this.#log(`notifier ${this.#way.id}: ${fault}; ${this.#queue.length} notices wait`);
+    this.#cancelRetry = this.#timers.after(this.#retryMs, () => {
+      this.#cancelRetry = null;
+      void this.#next();
+    });
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS.most);
+  }
+}

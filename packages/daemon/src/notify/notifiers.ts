@@ -1,0 +1,65 @@
+import type { EngineApi, EngineEvent } from '@idunn/authority';
+import type { Timers } from '@idunn/kernel';
+import type { NotifierFile } from '@idunn/release';
+import { type Notice, Notifier } from './notifier.ts';
+import { wayOf } from './ways.ts';
+
+export interface Notifiers {
+  hear(event: EngineEvent): void;
+  /** Tells what opened while no daemon ran, or was not taken before the last one ended. */
+  start(): void;
+  stop(): void;
+}
+
+/** Every notifier of fleet.toml as the daemon found it at its start. An incident counts as told once each has it. */
+export function createNotifiers(parts: {
+  readonly fleet: string;
+  readonly files: readonly NotifierFile[];
+  readonly engine: EngineApi;
+  readonly timers: Timers;
+  readonly nowIso: () => string;
+  /** Takes out of a text what was bound as a secret of the target (F30). */
+  readonly redact: (target: string, text: string) => Promise<string>;
+  readonly log: (text: string) => void;
+}): Notifiers {
+  const { fleet, files, engine, timers, nowIso, redact, log } = parts;
+  const open = new Map<string, Set<string>>();
+  const notifiers = files.map((file) => {
+    const taken = ({ incident, state }: Notice): void => {
+      const waiting = open.get(incident);
+      waiting?.delete(file.id);
+      if (waiting?.size !== 0) return;
+      open.delete(incident);
+      if (state === 'opened') engine.noteTold(incident);
+    };
+    return { file, notifier: new Notifier(wayOf(file), timers, taken, log) };
+  });
+
+  async function tell(notice: Notice): Promise<void> {
+    const clean = { ...notice, detail: await redact(notice.target, notice.detail).catch(() => 'it could not be told') };
+    const wanted = notifiers.filter(({ file }) => file.codes === undefined || file.codes.includes(notice.code));
+    if (notice.state === 'opened') {
+      if (wanted.length === 0) return engine.noteTold(notice.incident);
+      open.set(notice.incident, new Set(wanted.map(({ file }) => file.id)));
+    }
+    for (const { notifier } of wanted) notifier.tell(clean);
+  }
+
+  return {
+    hear(event) {
+      if (event.event !== 'incident' || notifiers.length === 0) return;
+      const { at, target, state, incident, code, detail, remedy } = event;
+      void tell({ schema: 'idunn.notice/v1', fleet, at, target, state, incident, code, detail, remedy });
+    },
+    start() {
+      if (notifiers.length === 0) return;
+      for (const { id, told, subject, code, detail, remedy } of engine.incidents()) {
+        const about = { at: nowIso(), target: subject, state: 'opened', incident: id, code, detail, remedy } as const;
+        if (!told) void tell({ schema: 'idunn.notice/v1', fleet, ...about });
+      }
+    },
+    stop() {
+      for (const { notifier } of notifiers) notifier.stop();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Notice, Notifier, QUEUE_LIMIT, type Way } from './notifier.ts';
+import { wayOf } from './ways.ts';
+
+const notice = (n: number, more: Partial<Notice> = {}): Notice => ({
+  schema: 'idunn.notice/v1',
+  fleet: 'home',
+  at: '2026-11-30T00:00:00.000Z',
+  target: 'app',
+  state: 'opened',
+  incident: `inc-${n}`,
+  code: 'restarted-too-often',
+  detail: 'app was restarted 6 times within an hour',
+  remedy: 'Read idunn logs.',
+  ...more,
+});
+
+/** A notifier whose waits pass when the test says so, over a way that answers as it is told. */
+function bench(fails: () => boolean) {
+  const delivered: string[] = [];
+  const taken: string[] = [];
+  const waits: { ms: number; fire: () => void }[] = [];
+  const way: Way = {
+    id: 'pager',
+    deliver: async ({ incident }) => {
+      if (fails()) throw new Error('it is down');
+      delivered.push(incident);
+    },
+  };
+  const timers = {
+    after: (ms: number, fire: () => void) => {
+      waits.push({ ms, fire });
+      return () => undefined;
+    },
+  };
+  const notifier = new Notifier(
+    way,
+    timers,
+    ({ incident }) => taken.push(incident),
+    () => undefined,
+  );
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { notifier, delivered, taken, waits, settled };
+}
+
+test('a notice that was not taken is told again with a growing wait, in order, until it is', async () => {
+  let down = true;
+  const { notifier, delivered, taken, waits, settled } = bench(() => down);
+  notifier.tell(notice(1));
+  notifier.tell(notice(2));
+  await settled();
+  for (let n = 0; n < 12; n += 1) {
+    waits.at(-1)?.fire();
+    await settled();
+  }
+  assert.deepEqual(delivered, []);
+  assert.deepEqual(
+    waits.slice(0, 4).map(({ ms }) => ms),
+    [1_000, 2_000, 4_000, 8_000],
+  );
+  assert.equal(Math.max(...waits.map(({ ms }) => ms)), 300_000);
+  down = false;
+  waits.at(-1)?.fire();
+  await settled();
+  await settled();
+  assert.deepEqual(
+    [delivered, taken],
+    [
+      ['inc-1', 'inc-2'],
+      ['inc-1', 'inc-2'],
+    ],
+  );
+});
+
+test('a way that is down keeps so many notices and no more; the oldest go', async () => {
+  let down = true;
+  const { notifier, delivered, waits, settled } = bench(() => down);
+  for (let n = 0; n <= QUEUE_LIMIT + 3; n += 1) notifier.tell(notice(n));
+  await settled();
+  down = false;
+  waits.at(-1)?.fire();
+  for (let n = 0; n < QUEUE_LIMIT; n += 1) await settled();
+  assert.equal(delivered.length, QUEUE_LIMIT);
+  assert.equal(delivered.at(-1), `inc-${QUEUE_LIMIT + 3}`);
+});
+
+async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'idunn-notify-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+test('a webhook gets the notice as JSON with the token of its file; any answer but 2xx is none', async (t) => {
+  const directory = await scratch(t);
+  const tokenFile = join(directory, 'token');
+  await writeFile(tokenFile, 'sesame\n');
+  const asked: { method: string | undefined; token: string | undefined; body: string }[] = [];
+  let status = 500;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      asked.push({ method: request.method, token: request.headers.authorization, body });
+      response.writeHead(status).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+  const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/page`, token_file: tokenFile });
+  await assert.rejects(way.deliver(notice(1)), /the webhook answered 500/);
+  status = 204;
+  await way.deliver(notice(1));
+  assert.deepEqual(JSON.parse(asked[1]?.body ?? ''), notice(1));
+  assert.deepEqual([asked[1]?.method, asked[1]?.token], ['POST', 'Bearer sesame']);
+  assert.ok(!JSON.stringify(asked[1]?.body).includes('sesame'), 'F30');
+});
+
+test('a command gets the notice on its standard input, by argv; one that fails did not take it', async (t) => {
+  const file = join(await scratch(t), 'told.json');
+  const words = ['process.stdin.pipe(require("node:fs").createWriteStream(process.argv[1]))', file];
+  await wayOf({ id: 'mail', command: [process.execPath, '-e', ...words] }).deliver(notice(7));
+  assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), notice(7));
+  const failing = wayOf({ id: 'mail', command: [process.execPath, '-e', 'process.exit(3)'] });
+  await assert.rejects(failing.deliver(notice(7)), /the command ended with 3/);
+  await assert.rejects(wayOf({ id: 'mail', command: ['/nowhere/page'] }).deliver(notice(7)), /ENOENT/);
+});
