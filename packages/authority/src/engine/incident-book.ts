@@ -126,7 +126,9 @@ export class IncidentBook {
   }
 
   #later(work: () => Promise<void>): void {
-    this.#writing = this.#writing.then(async () => {
+    const before = this.#writing;
+    this.#writing = (async () => {
+      await before;
       if (this.#stopped) return;
       try {
         await work();
@@ -135,13 +137,13 @@ export class IncidentBook {
         this.#onFault(fault);
         this.#wakeIn(AGAIN_MS);
       }
-    });
+    })();
   }
 
   /** Writes every difference that has lasted, and comes back for those that may. */
   async #settle(): Promise<void> {
     const nowMs = this.#ports.clock.monotonicMs();
-    for (const [key, { atMs, at }] of [...this.#since]) {
+    for (const [key, { atMs, at }] of this.#since) {
       const target = key.slice(0, key.indexOf(':'));
       const code = key.slice(key.indexOf(':') + 1) as Code;
       const detail = this.#causes.get(target)?.get(code);
