@@ -21,8 +21,14 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
  * I9: what is admitted is restarted for ever. Once faults have ceased somebody lives for every target that ever
  * admitted anything, and while nobody did, and no hold stood, the next launch never came later than the longest wait.
  */
-export const continuity = ({ world }: Judged): readonly Violation[] =>
-  [...admittedByTarget(world).keys()].flatMap((target) => [...deadAtTheEnd(world, target), ...longGaps(world, target)]);
+export const continuity = ({ world, results, deploys }: Judged): readonly Violation[] =>
+  [...admittedByTarget(world).keys()].flatMap((target) => {
+    // One that is stuck past its fence is launched again and again by itself, and no launch of it may ever last.
+    const stuck = deploys.some(
+      (deploy, at) => deploy.target === target && results[at]?.outcome === 'operator-required',
+    );
+    return [...(stuck ? [] : deadAtTheEnd(world, target)), ...longGaps(world, target)];
+  });
 
 /** Something of the target lives, or none of its launches ever can. */
 export function settled(world: World, target: string): boolean {

@@ -36,6 +36,13 @@ const besides = (world: World, process: Process): readonly string[] =>
     .filter((other) => other !== process && other.running && other.activation.target === process.activation.target)
     .map(({ id }) => id);
 
+/** A candidate that compares a row and was granted nothing may run beside: it writes nothing. */
+const writersBeside = (world: World, process: Process): readonly string[] =>
+  besides(world, process).filter((id) => {
+    const other = world.processes.get(id);
+    return other !== undefined && (other.gate !== 'none' || other.granted !== null);
+  });
+
 /** The launcher takes its place, and the attendant says so. */
 function waitAtGate(world: World, process: Process): void {
   const { behaviour } = process;
@@ -53,7 +60,7 @@ function waitAtGate(world: World, process: Process): void {
 function passGate(world: World, process: Process, granted: boolean): void {
   if (!process.alive || process.gate !== 'waiting') return;
   process.gate = 'passed';
-  world.ledger.note({ kind: 'ran', granted, ...what(world, process) });
+  world.ledger.note({ kind: 'ran', granted, ...what(world, process), beside: writersBeside(world, process) });
   if (!granted) return;
   world.time.after(world.dice.between(1, 30), () => {
     if (!process.alive) return;

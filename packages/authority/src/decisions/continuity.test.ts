@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { absent, refusal, seen, unknown } from '@idunn/kernel';
+import { noContinuity } from '../records/continuity.ts';
+import { alive, INCUMBENT, laterBy, launchOf, NOW, OLD, TARGET, word } from '../testing/samples.ts';
+import { decideContinuity } from './continuity.ts';
+import type { ContinuityEvidence } from './continuity-evidence.ts';
+import { restartDelayMs } from './continuity-restart.ts';
+import { effectKey } from './effects.ts';
+
+const process = alive(launchOf(OLD, 'act-old', 11)).process;
+const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence => ({
+  now: NOW,
+  fresh: { activation: 'act-fresh', transaction: 'tx-fresh' },
+  target: { ...TARGET, queue: [] },
+  record: noContinuity('app'),
+  plan: OLD.plan,
+  head: null,
+  process,
+  presence: absent,
+  word: seen(word(OLD, 'act-old')),
+  hold: absent,
+  heardSinceMs: NOW.monotonicMs,
+  answers: {},
+  running: [],
+  ...more,
+});
+const dead = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
+  evidence({ process: absent, word: absent, ...more });
+
+test('I9: what is dead is brought back by a transaction of its own, which takes the target', () => {
+  const decision = decideContinuity(dead());
+  assert.ok(decision.kind === 'persist' && decision.begin !== null);
+  const { transaction, target } = decision.begin;
+  assert.deepEqual(target, { takenBy: 'tx-fresh', restart: 'tx-fresh' });
+  assert.deepEqual(transaction.request, { kind: 'continuity', cause: 'died' });
+  assert.deepEqual([decision.record.streak, decision.record.issued], [1, ['act-fresh']]);
+});
+
+test('I10: what cannot be seen is neither dead nor restarted, and is told', () => {
+  const decision = decideContinuity(evidence({ process: unknown('no permission') }));
+  assert.ok(decision.kind === 'rest');
+  assert.equal(decision.concerns[0]?.code, 'admitted-unjudged');
+});
+
+test('nothing is begun while a transaction owns the target', () => {
+  const owned = { ...TARGET, queue: [], takenBy: 'tx-1' };
+  assert.equal(decideContinuity(dead({ target: owned })).kind, 'rest');
+});
+
+test('F29: the wait before an attempt doubles to its cap, and one of another boot begins anew', () => {
+  assert.deepEqual([0, 1, 2, 3, 7, 50].map(restartDelayMs), [0, 5_000, 10_000, 20_000, 300_000, 300_000]);
+  const record = { ...noContinuity('app'), streak: 2, assessed: 'act-old', anchor: { ...NOW, bootId: 'boot-0' } };
+  const decision = decideContinuity(dead({ record, now: laterBy(60_000) }));
+  assert.ok(decision.kind === 'persist' && decision.begin === null);
+  assert.deepEqual(decision.record.anchor, laterBy(60_000));
+});
+
+test('I5: a refused demotion defers the attempt with a record, and is asked again after the wait', () => {
+  const effect = { kind: 'demote', incarnation: INCUMBENT.incarnation, activation: 'act-old' } as const;
+  const outcome = { ok: false, refusal: refusal('activation-not-current', 'another one is') } as const;
+  const answers = { [effectKey(effect)]: { effect, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
+  const projected = seen(word(OLD, 'act-old'));
+  assert.deepEqual(decideContinuity(dead({ word: projected })), { kind: 'act', effect });
+  const deferred = decideContinuity(dead({ word: projected, answers }));
+  assert.ok(deferred.kind === 'persist' && deferred.begin === null);
+  assert.equal(deferred.record.deferral?.code, 'activation-not-current');
+  const { record } = deferred;
+  assert.equal(decideContinuity(dead({ word: projected, answers, record, now: laterBy(4_000) })).kind, 'rest');
+  assert.deepEqual(decideContinuity(dead({ word: projected, answers, record, now: laterBy(5_000) })), {
+    kind: 'act',
+    effect,
+  });
+});
+
+test('I5: an activation that none of its transactions issued is never adopted and never demoted', () => {
+  const decision = decideContinuity(dead({ word: seen(word(OLD, 'act-foreign')) }));
+  assert.ok(decision.kind === 'rest');
+  assert.equal(decision.concerns[0]?.code, 'projection-foreign');
+});
+
+test('F11: a presence that lapsed is an incident; it is a death only as the binding says', () => {
+  const lapsedMs = OLD.plan.health.freshnessMs + 1;
+  const silent = { word: seen(word(OLD, 'act-old', { present: null })), now: laterBy(lapsedMs) };
+  const left = decideContinuity(
+    evidence({ ...silent, head: null, target: { ...TARGET, queue: [], draining: ['tx-0'] } }),
+  );
+  assert.ok(left.kind === 'rest');
+  assert.deepEqual(
+    left.concerns.map(({ code }) => code),
+    ['presence-lapsed'],
+  );
+  const plan = { ...OLD.plan, continuity: { failedAfterMs: 10_000 } };
+  const failed = decideContinuity(evidence({ ...silent, plan, now: laterBy(lapsedMs + 10_000) }));
+  assert.ok(failed.kind === 'act' && failed.effect.kind === 'end-process', 'ended and seen gone before the next one');
+});
