@@ -12,6 +12,7 @@ export {
   type VerifyReport,
   verify,
 } from './bundle/bundle.ts';
+export { removeTree } from './bundle/files.ts';
 export { BUNDLE_VERSION, type BundleManifest, manifestPath } from './bundle/manifest.ts';
 export type { Progress } from './bundle/pack.ts';
 export { type AppData, type Quiesced, quiesced, requireQuiesced } from './data/app-data.ts';
@@ -47,7 +48,14 @@ export {
 } from './generations/plan.ts';
 export { type RunOptions, runPlan } from './generations/run.ts';
 export { type Clearance, covers, requireCovers, requireSlot } from './guard/clearance.ts';
-export { type ClearedMove, createGuard, type Guard, type GuardOptions, type MoveOptions } from './guard/guard.ts';
+export {
+  type ClearedMove,
+  createGuard,
+  type Guard,
+  type GuardOptions,
+  type Move,
+  type MoveOptions,
+} from './guard/guard.ts';
 export { GUARD_FLAG, GUARD_VARIABLE, type Keys, missingKeys, NO_KEYS } from './guard/keys.ts';
 export { EXAMPLE_LADDER } from './ladder/example.ts';
 export { FAULT_LIMIT, type Fault } from './ladder/fault.ts';

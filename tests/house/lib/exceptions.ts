@@ -69,7 +69,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: 'creates stores for the owner of their root',
   },
   { path: `${cli}/edge/daemon-process.ts`, rule: 'write', because: 'opens the log of the daemon that it starts' },
-  { path: `${cli}/ladder/scratch.ts`, rule: 'recursive-delete', because: 'removes the directory of a copy under way' },
   { path: `${cli}/ladder/scratch.ts`, rule: 'write', because: 'makes the directory of a copy under way' },
   { path: `${cli}/edge/environment.ts`, rule: 'environment', because: 'is the environment of the command' },
   { path: `${cli}/edge/environment.ts`, rule: 'timers', because: 'is the timers of the command' },
@@ -94,7 +93,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     path: `${daemon}/observer/installed-program.ts`,
     rule: 'recursive-delete',
-    because: 'removes its own unfinished draft',
+    because: 'removes its own drafts, and replaced and unfinished copies',
   },
   {
     path: `${daemon}/sockets.ts`,
@@ -121,8 +120,11 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${ladder}/bundle/files.ts`, rule: 'write', because: 'writes bundles and what is unsealed' },
   { path: `${ladder}/data/sqlite-database.ts`, rule: 'write', because: 'removes its own unfinished copies' },
   { path: `${ladder}/data/tree.ts`, rule: 'write', because: 'copies and exchanges trees of data' },
-  { path: `${ladder}/data/tree.ts`, rule: 'recursive-delete', because: 'removes replaced and unfinished copies' },
-  { path: `${ladder}/bundle/files.ts`, rule: 'recursive-delete', because: 'removes its own unfinished draft' },
+  {
+    path: `${ladder}/bundle/files.ts`,
+    rule: 'recursive-delete',
+    because: 'removes its own drafts, and replaced and unfinished copies',
+  },
   { path: `${observer}/edge/directories.ts`, rule: 'write', because: 'makes the observer’s directories' },
   { path: `${observer}/edge/sqlite-trails.ts`, rule: 'write', because: 'keeps the trails beside the observer’s store' },
   { path: `${observer}/main.ts`, rule: 'environment', because: 'is the program of the observer' },

@@ -29,6 +29,8 @@ export interface Environment {
   after(delayMs: number, fire: () => void): () => void;
   /** Calls `fire` when the person interrupts (Ctrl-C) or the program is asked to end. */
   onInterrupt(fire: () => void): () => void;
+  /** Ends the program as an interrupt does that nobody listens to. */
+  endInterrupted(): void;
   /** An id that nobody has used; later ones are greater as text, which keeps the newest receipts. */
   freshId(prefix: string): string;
   /** Asks a person; `null` when there is nobody to ask. */
@@ -88,6 +90,7 @@ export function processEnvironment(): Environment {
         process.off('SIGTERM', fire);
       };
     },
+    endInterrupted: () => process.exit(130),
     freshId: (prefix) => `${prefix}-${Date.now().toString(16).padStart(12, '0')}-${randomBytes(16).toString('hex')}`,
     ask: async (question) => {
       if (!process.stdin.isTTY) return null;

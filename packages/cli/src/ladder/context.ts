@@ -69,7 +69,7 @@ export async function withLadder(
   const auditing = {
     trail: log ?? NO_TRAIL,
     clock: systemClock(),
-    who: { actor: userInfo().username, tenant: 'local', from: hostname() },
+    who: { actor: actor(), tenant: 'local', from: hostname() },
   };
   const variable = environment.variable('IDUNN_ALLOW_GUARDED');
   const keys = { allowGuarded: options.allowGuarded ?? false, environment: { IDUNN_ALLOW_GUARDED: variable } };
@@ -111,6 +111,15 @@ function told(environment: Environment, json: boolean, answered: Outcome<Answere
 /** A refusal as the daemon would have answered it. */
 const shown = ({ detail, ...rest }: Refusal): RefusalAnswer =>
   detail === undefined ? rest : { ...rest, detail: structuredClone(detail) as RefusalAnswer['detail'] };
+
+/** A user whom the system has no name for is still somebody. */
+function actor(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 function placesOf(environment: Environment, options: LadderOptions, ladder: string): string | null {
   if (options.places !== undefined) return resolve(environment.directory, options.places);

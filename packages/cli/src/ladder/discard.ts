@@ -1,4 +1,4 @@
-import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { canonicalJson, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type Discard, requiresConfirmation, type Slot } from '@idunn/ladder';
 import type { LadderContext } from './context.ts';
 
@@ -10,7 +10,7 @@ export function discardSentence(discard: Discard, to: string): string {
     case 'newer-writes':
       return `${to} holds newer data: ${discard.target}, and the copy has ${discard.bundle}.`;
     case 'removed-rows':
-      return `Rows that were deleted in ${to} would be there again: ${discard.buckets.join(', ')}.`;
+      return `${to} has fewer rows of ${discard.buckets.join(', ')} than the copy: deleted ones would be back.`;
     case 'unknown':
       return `What ${to} would lose is not known: ${discard.because}.`;
   }
@@ -30,5 +30,14 @@ export async function confirmDiscard(
   if (typed?.trim() === to.name) return ok(undefined);
   return refused(
     refusal('discard-not-confirmed', sentence, { remedy: `To replace it all the same, add: --confirm ${to.name}` }),
+  );
+}
+
+/** What was written between the answer and the standstill is not lost unseen: the copy is refused then. */
+export function stillAgreed(to: Slot, agreed: Discard, now: Discard): Outcome<void> {
+  if (!requiresConfirmation(now) || canonicalJson({ ...now }) === canonicalJson({ ...agreed })) return ok(undefined);
+  const reason = `${to.name} changed while the copy was made: ${discardSentence(now, to.name)}`;
+  return refused(
+    refusal('discard-not-confirmed', reason, { remedy: 'Repeat the command, and answer to what it says then.' }),
   );
 }

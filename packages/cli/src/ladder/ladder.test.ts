@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -248,4 +248,84 @@ test('a slot in a cluster: raised, switched, promoted, rolled back, put to sleep
   assert.equal((await idunn(`ladder wake qa --namespace ${generation} --deadline 5`)).code, 0);
   assert.deepEqual(server.faults, []);
   assert.ok(audit().includes(`dropRoute ${generation}: done`));
+});
+
+test('a dry run of what the ladder refuses is refused, and one that asks for keys says so', async (t) => {
+  const { idunn } = await bench(t, PLACES + data('prod') + data('qa'));
+  assert.match((await idunn('ladder copy qa prod --dry-run')).err, /hop-wrong-direction/);
+  assert.match((await idunn('ladder copy prod dev --dry-run')).err, /hop-skips-rungs/);
+  assert.equal((await idunn('ladder copy prod dev --dry-run --allow-skip')).code, 0);
+  const down = await idunn('ladder promote prod qa --workload deployment/web --dry-run');
+  assert.deepEqual([down.code, /hop-wrong-direction/.test(down.err)], [3, true]);
+  const keys = await idunn('ladder sleep prod --dry-run --json');
+  assert.deepEqual([keys.code, JSON.parse(keys.out).refusal], [0, 'guard-key-missing']);
+  assert.match(keys.err, /^This would be refused: .*--allow-guarded and IDUNN_ALLOW_GUARDED=1/);
+});
+
+test('two slots never have their data in one place, also by another name of it', async (t) => {
+  const { fleet, idunn } = await bench(t, PLACES + data('prod') + data('qa').replace('qa.db', 'other/prod.db'));
+  const checked = async (): Promise<string> => (await idunn('ladder check')).err;
+  assert.equal(await checked(), '');
+  symlinkSync(fleet, join(fleet, 'other'));
+  assert.match(await checked(), /places.yaml:7:5 qa has its data where prod has its own \[data-shared\]/);
+  const files = (path: string) => `{data: {kind: directory, description: x, standstill: nothing-runs, path: ${path}}}`;
+  const base = (name: string) =>
+    `{data: {kind: postgres, description: x, standstill: nothing-runs, host: DB, user: u, database: ${name}}}`;
+  for (const [prod, qa, shared] of [
+    [files('a'), files('a/b'), true],
+    [files('a'), files('a.previous'), true],
+    [files('a'), files('ab'), false],
+    [base('shop'), base('shop').replace('DB', 'db'), true],
+    [base('shop'), base('shop_incoming'), true],
+    [base('shop'), base('shop_qa'), false],
+  ] as const) {
+    writeFileSync(join(fleet, 'places.yaml'), `${PLACES}  prod: ${prod}\n  qa: ${qa}\n`);
+    assert.equal(/data-shared/.test(await checked()), shared, `${prod} and ${qa}`);
+  }
+});
+
+test('what was written while a person made up their mind is not lost unseen', async (t) => {
+  const { fleet, idunn } = await bench(t, PLACES + data('prod') + data('qa', OUTBOX));
+  shop(join(fleet, 'prod.db'), 3);
+  shop(join(fleet, 'qa.db'), 5);
+  const ask = async (): Promise<string> => {
+    const database = new DatabaseSync(join(fleet, 'qa.db'));
+    database.exec("INSERT INTO sale VALUES ('2026-11-30T00:00:09Z')");
+    database.close();
+    return 'qa';
+  };
+  const copied = await idunn('ladder copy prod qa', { ask });
+  assert.equal(copied.code, 3, copied.out);
+  assert.match(copied.err, /discard-not-confirmed: qa changed while the copy was made: .*00:09Z/);
+  assert.equal(counts(join(fleet, 'qa.db')).sale, 6);
+});
+
+test('whoever interrupts a copy leaves nothing of it behind', async (t) => {
+  const { fleet, idunn } = await bench(t, PLACES + data('prod') + data('qa', OUTBOX));
+  shop(join(fleet, 'prod.db'), 3);
+  shop(join(fleet, 'qa.db'), 5);
+  await mkdir(join(fleet, 'scratch'));
+  const ended = Promise.withResolvers<readonly string[]>();
+  let interrupt = (): void => assert.fail('nobody listens');
+  const copied = await idunn('ladder copy prod qa --scratch scratch', {
+    onInterrupt(fire) {
+      interrupt = fire;
+      return () => undefined;
+    },
+    endInterrupted: () => ended.resolve(readdirSync(join(fleet, 'scratch'))),
+    async ask() {
+      assert.equal(readdirSync(join(fleet, 'scratch')).length, 1);
+      interrupt();
+      assert.deepEqual(await ended.promise, []);
+      return null;
+    },
+  });
+  assert.equal(copied.code, 3);
+});
+
+test('F28: a log that cannot be written changes nothing, and whoever only reads needs none', async (t) => {
+  const { fleet, idunn } = await bench(t, `${PLACES}  qa: {}\n`.replace('audit.log', 'nowhere/audit.log'));
+  assert.equal((await idunn('ladder show')).code, 0);
+  assert.match((await idunn('ladder wake qa')).err, /audit-unwritable: .*nowhere\/audit.log/);
+  assert.ok(!existsSync(join(fleet, 'nowhere')));
 });

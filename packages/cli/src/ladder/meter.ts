@@ -24,7 +24,8 @@ export function meter(environment: Environment, what: string): Meter {
     },
     end() {
       stop();
-      err.write(`${err.terminal ? '\r\u001b[K' : ''}${line()}\n`);
+      // What was refused at once has no rate.
+      err.write(`${err.terminal ? '\r\u001b[K' : ''}${bytes === 0 ? '' : `${line()}\n`}`);
     },
   };
 }

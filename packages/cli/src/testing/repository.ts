@@ -73,6 +73,7 @@ export async function idunn(
     every: () => () => undefined,
     after: () => () => undefined,
     onInterrupt: () => () => undefined,
+    endInterrupted: () => undefined,
     freshId: (prefix) => `${prefix}-1`,
     ask: () => Promise.resolve(null),
     ...change,

@@ -57,6 +57,7 @@ export async function stage(t: TestContext, answers: Answers): Promise<Stage> {
       every: () => () => undefined,
       after: () => () => undefined,
       onInterrupt: () => () => undefined,
+      endInterrupted: () => undefined,
       freshId: (prefix) => `${prefix}-1`,
       ask: () => Promise.resolve(null),
       ...change,

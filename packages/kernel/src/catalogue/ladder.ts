@@ -344,6 +344,12 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'data-shared': {
+    reason: 'Two slots have their data in one place, so a copy would replace what it is a copy of.',
+    remedy: 'Give each slot a database or directory of its own; .incoming and .previous beside it belong to it.',
+    blame: 'user',
+    retry: 'final',
+  },
   'discard-not-confirmed': {
     reason: 'Loading the copy would lose data, and nobody confirmed it.',
     remedy: 'Compare both slots; to replace the data all the same, add --confirm with the name of the slot.',

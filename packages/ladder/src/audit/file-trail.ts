@@ -19,15 +19,17 @@ export interface FileTrail extends AuditTrail {
 }
 
 /**
- * Opens the log, made when it is not there, readable by its owner only. An append holds a lock that ends with its
+ * A log, made with the first line when it is not there, readable by its owner only; until then nothing is touched. An
+ * append holds a lock that ends with its
  * process, and is synchronous from lock to sync, so that nothing comes between the line before and the line that
  * links to it.
  */
 export function openFileTrail(file: string): FileTrail {
-  const lock = new DatabaseSync(`${file}.lock`, { timeout: LOCK_WAIT_MS });
+  let lock: DatabaseSync | null = null;
   return {
     async append(draft) {
       try {
+        lock ??= new DatabaseSync(`${file}.lock`, { timeout: LOCK_WAIT_MS });
         lock.exec('BEGIN IMMEDIATE');
         try {
           return appended(file, draft);
@@ -39,7 +41,7 @@ export function openFileTrail(file: string): FileTrail {
       }
     },
     verify: () => verifyLines(createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })),
-    close: () => lock.close(),
+    close: () => lock?.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BundleEntry } from './entry.ts';
 
@@ -53,6 +53,20 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 /** Removes a file of ours that is not whole. */
 export const discardFile = (path: string): Promise<void> => rm(path, { force: true });
 
+/** Removes a copy that is ours, directories that were copied closed to their owner included. */
+export async function removeTree(path: string): Promise<void> {
+  await openUp(path);
+  await rm(path, { recursive: true, force: true });
+}
+
+async function openUp(path: string): Promise<void> {
+  if (!(await exists(path)) || !(await lstat(path)).isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openUp(join(path, entry.name));
+  }
+}
+
 /** A directory that fills up beside its place and takes it when it is whole. */
 export class DraftDirectory {
   readonly #draft: string;
@@ -103,6 +117,6 @@ export class DraftDirectory {
   }
 
   async discard(): Promise<void> {
-    await rm(this.#draft, { recursive: true, force: true });
+    await removeTree(this.#draft);
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
-import { exists } from '../bundle/files.ts';
+import { exists, removeTree } from '../bundle/files.ts';
 import { RefusedError } from '../bundle/refused-error.ts';
 import { walk } from '../bundle/walk.ts';
 import type { Slot } from '../ladder/model.ts';
@@ -8,7 +8,7 @@ import type { AppData } from './app-data.ts';
 import { entitled } from './entitled.ts';
 import { type Part, part } from './report.ts';
 import { type Standing, standing } from './standing.ts';
-import { copyTree, exchange, removeTree, settle } from './tree.ts';
+import { copyTree, exchange, settle } from './tree.ts';
 import type { Watermark } from './watermark.ts';
 
 export interface DirectoryOptions {

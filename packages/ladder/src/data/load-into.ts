@@ -13,6 +13,11 @@ export interface LoadRequest {
   /** The unsealed bundle. */
   readonly staging: string;
   readonly auditing: Auditing;
+  /**
+   * Asked once the slot stands still and before anything is replaced: whether what was agreed to is still all that
+   * would be lost.
+   */
+  readonly agreed?: () => Promise<Outcome<void>>;
 }
 
 export interface Loaded {
@@ -42,10 +47,12 @@ export async function loadInto(request: LoadRequest): Promise<Outcome<Loaded>> {
 type Step = <T>(what: string, change: () => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 
 async function loadAndNeutralise(
-  { data, clearance, slot, staging }: LoadRequest,
+  { data, clearance, slot, staging, agreed }: LoadRequest,
   token: Quiesced,
   step: Step,
 ): Promise<Outcome<Loaded>> {
+  const stands = await agreed?.();
+  if (stands?.ok === false) return stands;
   const loaded = await step('load', () => data.load(clearance, slot, staging, token));
   if (!loaded.ok) return loaded;
   const { parts } = loaded.value;

@@ -64,6 +64,9 @@ export async function runProgram(
   });
 }
 
+/** A text as SQL writes it. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 type Failed = Error & { readonly stderr?: string };
 
 /**
@@ -95,9 +98,18 @@ export class PsqlSession {
   }
 
   /** The lines that the statement answers, rows and command tags. Throws `PostgresError` when it fails. */
-  async ask(statement: string): Promise<readonly string[]> {
+  ask(statement: string): Promise<readonly string[]> {
+    return this.#sent(`${statement};`);
+  }
+
+  /** The same for whatever an operator wrote: read by the server, so that psql waits for no quote to close (F2). */
+  perform(statements: string): Promise<readonly string[]> {
+    return this.#sent(`SELECT ${literal(statements)} \\gexec`);
+  }
+
+  async #sent(words: string): Promise<readonly string[]> {
     const end = `idunn-end-${(this.#asked += 1)}`;
-    this.#child.stdin.write(`${statement};\n\\echo ${end}\n`);
+    this.#child.stdin.write(`${words}\n\\echo ${end}\n`);
     const answer: string[] = [];
     for (;;) {
       const next = await this.#lines.next();

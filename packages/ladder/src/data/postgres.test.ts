@@ -146,3 +146,21 @@ test('no change without a clearance of the slot', async () => {
   assert.equal(answerOf(await data.load(clearance, production, staging, token)), 'clearance-elsewhere');
   assert.equal(answerOf(await data.neutraliseAfterLoad(clearance, production, token)), 'clearance-elsewhere');
 });
+
+test('F2: a neutralising line may hold several statements, and one whose quote never closes is refused', async () => {
+  make('qa', 1);
+  const neutralising = (statement: string) =>
+    ladder.postgresData({
+      description: 'x',
+      locate: () => ({ host: server.host, port: server.port, user: server.user, database: 'qa' }),
+      standing: ladder.NOTHING_RUNS,
+      neutralise: [{ what: 'outbox', statement }],
+      programs: { ...ladder.POSTGRES_PROGRAMS, deadlineMs: 10_000 },
+    });
+  const token = ladder.quiesced(qa, null);
+  const open = await neutralising("DELETE FROM outbox WHERE state = 'sent").neutraliseAfterLoad(clearance, qa, token);
+  assert.ok(!open.ok && /unterminated quoted string/.test(open.refusal.reason), JSON.stringify(open));
+  const both = neutralising("DELETE FROM outbox WHERE state = 'sent'; DELETE FROM outbox -- \\! nothing goes out");
+  assert.deepEqual(valueOf(await both.neutraliseAfterLoad(clearance, qa, token)), ['outbox: 3 rows']);
+  assert.equal(sql('qa', 'SELECT count(*) FROM outbox'), '0');
+});

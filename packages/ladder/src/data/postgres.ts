@@ -6,6 +6,7 @@ import type { AppData } from './app-data.ts';
 import { entitled } from './entitled.ts';
 import {
   inSession,
+  literal,
   POSTGRES_PROGRAMS,
   type PostgresConnection,
   PostgresError,
@@ -28,7 +29,7 @@ export interface PostgresOptions {
     readonly mark?: { readonly table: string; readonly column: string };
     readonly count: readonly string[];
   };
-  /** What a copy must not do, by what it is called: each statement is run once over a loaded copy, all or none. */
+  /** What a copy must not do, by what it is called: the statements are run once over a loaded copy, all or none. */
   readonly neutralise?: readonly { readonly what: string; readonly statement: string }[];
   readonly programs?: PostgresPrograms;
 }
@@ -112,8 +113,9 @@ export function postgresData(options: PostgresOptions): AppData {
           const done: string[] = [];
           await session.ask('BEGIN');
           for (const { what, statement } of options.neutralise ?? []) {
-            const tag = (await session.ask(statement)).at(-1) ?? '';
-            done.push(`${what}: ${/\d+$/.exec(tag)?.[0] ?? 'an unknown number of'} rows`);
+            const changed = (await session.perform(statement)).flatMap((line) => CHANGED.exec(line)?.[1] ?? []);
+            const rows = changed.reduce((sum, count) => sum + Number(count), 0);
+            done.push(`${what}: ${changed.length === 0 ? 'an unknown number of' : rows} rows`);
           }
           await session.ask('COMMIT');
           return ok(done);
@@ -123,6 +125,8 @@ export function postgresData(options: PostgresOptions): AppData {
   };
 }
 
+/** The tag of a statement that changed rows. */
+const CHANGED = /^(?:DELETE|UPDATE|MERGE|INSERT 0) (\d+)$/;
 const OWN_SCHEMAS = "nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'";
 const COUNT_TABLES = `SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE relkind IN ('r', 'p') AND ${OWN_SCHEMAS}`;
@@ -197,7 +201,6 @@ function newestOf({ table, column }: { readonly table: string; readonly column: 
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const tableNamed = (name: string): string => name.split('.').map(quoted).join('.');
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 async function answered<T>(
   connection: PostgresConnection,

@@ -190,3 +190,21 @@ test('no change without a clearance of the slot and its word that it stands stil
   ];
   assert.deepEqual(answers.map(answerOf), [...Array<string>(4).fill('clearance-elsewhere'), 'slot-not-quiesced']);
 });
+
+test('a neutralising line of several statements is run whole, and a failing one holds all back', async () => {
+  make(qa, 2);
+  const neutralising = (statement: string) =>
+    ladder.sqliteData({
+      description: 'the shop’s database',
+      locate: fileOf,
+      standing: ladder.NOTHING_RUNS,
+      neutralise: [{ what: 'outbox', statement }],
+    });
+  const token = ladder.quiesced(qa, null);
+  const failing = neutralising('DELETE FROM outbox; DELETE FROM mail');
+  assert.equal(answerOf(await failing.neutraliseAfterLoad(clearance, qa, token)), 'data-not-reached');
+  assert.equal(query(qa, 'SELECT * FROM outbox').length, 3);
+  const both = neutralising("DELETE FROM outbox WHERE state = 'sent'; DELETE FROM outbox; -- nothing goes out");
+  assert.deepEqual(valueOf(await both.neutraliseAfterLoad(clearance, qa, token)), ['outbox: 3 rows']);
+  assert.equal(query(qa, 'SELECT * FROM outbox').length, 0);
+});

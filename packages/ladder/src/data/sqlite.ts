@@ -28,7 +28,7 @@ export interface SqliteOptions {
   readonly standing: Standing;
   /** Without it the watermark is unknown, and everything that would discard asks for confirmation. */
   readonly watermark?: SqliteWatermark;
-  /** What a copy must not do, by what it is called: each statement is run once over a loaded copy, all or none. */
+  /** What a copy must not do, by what it is called: the statements are run once over a loaded copy, all or none. */
   readonly neutralise?: readonly { readonly what: string; readonly statement: string }[];
 }
 
@@ -106,9 +106,12 @@ export function sqliteData(options: SqliteOptions): AppData {
         const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
         try {
           database.exec('BEGIN IMMEDIATE');
+          const changes = (): number => Number(database.prepare('SELECT total_changes() AS n').get()?.['n']);
           const done = (options.neutralise ?? []).map(({ what, statement }) => {
-            const { changes } = database.prepare(statement).run();
-            return `${what}: ${changes} rows`;
+            const before = changes();
+            // A prepared statement would be the first one of the line; what comes behind it would never be run.
+            database.exec(statement);
+            return `${what}: ${changes() - before} rows`;
           });
           database.exec('COMMIT');
           return ok(done);

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, open, rename, rm, utimes } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, open, rename, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { exists } from '../bundle/files.ts';
+import { exists, removeTree } from '../bundle/files.ts';
 import { walk } from '../bundle/walk.ts';
 
 // Copies and exchanges whole trees. A file system that can share blocks shares them.
@@ -63,9 +63,6 @@ async function copyStable(from: string, to: string, size: number, mtimeMs: numbe
     throw error;
   }
 }
-
-/** Removes a tree that is ours: an unfinished copy, or what a load replaced before the last one. */
-export const removeTree = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
 
 /**
  * Puts the tree at `incoming` in the place of the one at `place`, which is kept beside it as `previous`. A crash in

@@ -14,13 +14,17 @@ export interface GuardOptions {
   readonly auditing: Auditing;
 }
 
-/** A move that was cleared, and the rungs that it leaves out. */
-export interface ClearedMove {
-  /** For the slot that the move changes: the one that it leads to. */
-  readonly clearance: Clearance;
+/** A move that the ladder allows, and the rungs that it leaves out. */
+export interface Move {
   readonly from: Slot;
   readonly to: Slot;
   readonly skipped: readonly string[];
+}
+
+/** A move that was cleared. */
+export interface ClearedMove extends Move {
+  /** For the slot that the move changes: the one that it leads to. */
+  readonly clearance: Clearance;
 }
 
 export interface MoveOptions {
@@ -42,6 +46,8 @@ export interface Guard {
   clearDataFlow(from: TargetRef, to: TargetRef, options?: MoveOptions): Promise<Outcome<ClearedMove>>;
   /** What `clear` would answer. Writes nothing and gives no clearance: for a dry run. */
   preview(ref: TargetRef): Outcome<Slot>;
+  /** Whether the ladder allows the move, whatever keys there are. Writes nothing and gives no clearance. */
+  previewMove(what: 'code' | 'data', from: TargetRef, to: TargetRef, options?: MoveOptions): Outcome<Move>;
   /** Leave to look at a slot, guarded ones included. What is unknown is refused. */
   look(ref: TargetRef): Outcome<Slot>;
   /** For commands that only read: what is unknown is let through, as `null`. It can give no clearance. */
@@ -77,24 +83,28 @@ export function createGuard({ registry, keys, auditing }: GuardOptions): Guard {
     return resolution.kind === 'slot' ? ok(resolution.slot) : refused(unknownTarget(registry, ref));
   };
 
+  const previewMove: Guard['previewMove'] = (what, from, to, { allowSkip = false } = {}) => {
+    const source = look(from);
+    if (!source.ok) return source;
+    const target = look(to);
+    if (!target.ok) return target;
+    const [lower, upper] = [source.value.name, target.value.name];
+    const check = what === 'code' ? checkPromotion : checkDataFlow;
+    const hop = requireHop(check(registry.ladder, lower, upper), { what, from: lower, to: upper, allowSkip });
+    return hop.ok ? ok({ from: source.value, to: target.value, skipped: hop.value.skipped }) : hop;
+  };
+
   const move = async (
     what: 'code' | 'data',
     from: TargetRef,
     to: TargetRef,
-    { allowSkip = false }: MoveOptions,
+    options: MoveOptions,
   ): Promise<Outcome<ClearedMove>> => {
     const answer = ((): Outcome<ClearedMove> => {
-      const source = look(from);
-      if (!source.ok) return source;
-      const target = look(to);
-      if (!target.ok) return target;
-      const [lower, upper] = [source.value.name, target.value.name];
-      const check = what === 'code' ? checkPromotion : checkDataFlow;
-      const hop = requireHop(check(registry.ladder, lower, upper), { what, from: lower, to: upper, allowSkip });
-      if (!hop.ok) return hop;
+      const allowed = previewMove(what, from, to, options);
+      if (!allowed.ok) return allowed;
       const cleared = clear(registry, keys, to);
-      if (!cleared.ok) return cleared;
-      return ok({ clearance: cleared.value, from: source.value, to: target.value, skipped: hop.value.skipped });
+      return cleared.ok ? ok({ ...allowed.value, clearance: cleared.value }) : cleared;
     })();
     const target = answer.ok ? answer.value.to.name : shown(to).text;
     const skipped = answer.ok ? { skipped: answer.value.skipped } : {};
@@ -117,6 +127,7 @@ export function createGuard({ registry, keys, auditing }: GuardOptions): Guard {
     clearPromotion: (from, to, options = {}) => move('code', from, to, options),
     clearDataFlow: (from, to, options = {}) => move('data', from, to, options),
     preview: (ref) => judge(registry, keys, ref),
+    previewMove,
     look,
     allowUnknown: () => ({
       look(ref) {

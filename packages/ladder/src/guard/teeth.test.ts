@@ -276,8 +276,8 @@ const variants: readonly Variant[] = [
   },
   {
     file: 'guard/guard.ts',
-    from: 'skipped: hop.value.skipped });',
-    to: 'skipped: [] });',
+    from: 'skipped: hop.value.skipped })',
+    to: 'skipped: [] })',
     red: 'a skip is refused unless it is allowed, and the rungs come back',
   },
   {

@@ -1,5 +1,6 @@
+import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type Clock, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { AppData } from '../data/app-data.ts';
 import type { Ladder, Slot } from '../ladder/model.ts';
@@ -8,7 +9,7 @@ import type { ReleaseOperations } from '../operations/port.ts';
 import { createRegistry, loadOver, type SlotRegistry } from '../registry/registry.ts';
 import { dataAt } from './data.ts';
 import { parsePlaces } from './parse.ts';
-import type { DataPlace, FleetPlace, PlacesFile, RunsPlace } from './schema.ts';
+import type { FleetPlace, PlacesFile, RunsPlace } from './schema.ts';
 
 export interface PlacesOptions {
   /** The ladder file. */
@@ -109,35 +110,17 @@ async function readLadder(file: string): Promise<Outcome<Ladder>> {
 async function readPlaces(file: string, ladder: Ladder): Promise<Outcome<PlacesFile>> {
   const text = await readText(file);
   if (!text.ok) return text;
-  const read = parsePlaces(text.value, file, ladder);
-  if (!read.ok) return read;
-  const at = (path: string): string => resolve(dirname(file), path);
-  const { audit, baseline, slots, ...rest } = read.value;
-  return ok({
-    ...rest,
-    audit: at(audit),
-    ...(baseline === undefined ? {} : { baseline: at(baseline) }),
-    slots: Object.fromEntries(
-      Object.entries(slots).map(([name, { runs, data }]) => [
-        name,
-        {
-          ...(runs === undefined ? {} : { runs: runsAt(runs, at) }),
-          ...(data === undefined ? {} : { data: placedData(data, at) }),
-        },
-      ]),
-    ),
-  });
+  return parsePlaces(text.value, file, ladder, (path) => realPath(resolve(dirname(file), path)));
 }
 
-function runsAt(runs: RunsPlace, at: (path: string) => string): RunsPlace {
-  if (runs.kind === 'kubernetes') return { ...runs, kubeconfig: at(runs.kubeconfig) };
-  const key = runs.authorizer === undefined ? {} : { authorizer: at(runs.authorizer) };
-  return { ...runs, fleet: at(runs.fleet), ...key };
-}
-
-function placedData(data: DataPlace, at: (path: string) => string): DataPlace {
-  if (data.kind !== 'postgres') return { ...data, path: at(data.path) };
-  return data.password_file === undefined ? data : { ...data, password_file: at(data.password_file) };
+/** Where a path leads, links followed as far as there is something. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), basename(path));
+  }
 }
 
 async function readText(file: string): Promise<Outcome<string>> {

@@ -31,7 +31,7 @@ export const rolloutTo = (
     const slot = context.guard.look({ slot: name });
     if (!slot.ok) return slot;
     const plan = planOf(slot.value, options, options.release);
-    if (options.dryRun === true) return dryRun(renderRollout(plan));
+    if (options.dryRun === true) return dryRun(renderRollout(plan), context, name);
     const clearance = await context.guard.clear({ slot: name });
     if (!clearance.ok) return clearance;
     const operations = await context.operations(slot.value);
@@ -45,12 +45,14 @@ export const promote = (environment: Environment, from: string, to: string, opti
     const [below, above] = [guard.look({ slot: from }), guard.look({ slot: to })];
     if (!below.ok) return below;
     if (!above.ok) return above;
-    const { workload } = options;
+    const { workload, allowSkip = false } = options;
     if (options.dryRun === true) {
+      const allowed = guard.previewMove('code', { slot: from }, { slot: to }, { allowSkip });
+      if (!allowed.ok) return allowed;
       const release = options.release ?? `what ${workload} in ${below.value.namespace} runs`;
-      return dryRun(renderRollout(planOf(above.value, options, release)));
+      return dryRun(renderRollout(planOf(above.value, options, release)), context, to);
     }
-    const cleared = await guard.clearPromotion({ slot: from }, { slot: to }, { allowSkip: options.allowSkip ?? false });
+    const cleared = await guard.clearPromotion({ slot: from }, { slot: to }, { allowSkip });
     if (!cleared.ok) return cleared;
     const { clearance, skipped } = cleared.value;
     if (skipped.length > 0) say(`left out: ${skipped.join(', ')}`);
@@ -109,7 +111,21 @@ const planOf = (slot: Slot, { workload, deadline }: RolloutOptions, release: str
   deadlineMs: deadline * 1_000,
 });
 
-export const dryRun = (plan: string): Outcome<Answered> => {
+/**
+ * The plan of a change, printed. What the guard would refuse is said beside it: whoever only looks at a plan needs no
+ * key.
+ */
+export function dryRun(
+  plan: string,
+  { guard, say }: Pick<LadderContext, 'guard' | 'say'>,
+  slot: string,
+): Outcome<Answered> {
+  const allowed = guard.preview({ slot });
+  if (!allowed.ok) say(`This would be refused: ${allowed.refusal.reason}`);
+  return printedPlan(plan, allowed.ok ? null : allowed.refusal.code);
+}
+
+export function printedPlan(plan: string, refusal: string | null = null): Outcome<Answered> {
   const steps = plan.split('\n');
-  return ok({ lines: steps, value: { schema: 'idunn.ladder-plan/v1', steps } });
-};
+  return ok({ lines: steps, value: { schema: 'idunn.ladder-plan/v1', steps, refusal } });
+}

@@ -15,10 +15,10 @@ import {
 import type { Environment } from '../../edge/environment.ts';
 import { EXIT } from '../../exit.ts';
 import { type Answered, answer, type LadderContext, type LadderOptions, withLadder } from '../../ladder/context.ts';
-import { confirmDiscard } from '../../ladder/discard.ts';
+import { confirmDiscard, stillAgreed } from '../../ladder/discard.ts';
 import { meter, sizeOf } from '../../ladder/meter.ts';
 import { inScratch } from '../../ladder/scratch.ts';
-import { dryRun } from './code.ts';
+import { dryRun, printedPlan } from './code.ts';
 
 export interface CopyOptions extends LadderOptions {
   readonly allowSkip?: boolean;
@@ -33,27 +33,33 @@ export const copy = (environment: Environment, from: string, to: string, options
     const [above, below] = [guard.look({ slot: from }), guard.look({ slot: to })];
     if (!above.ok) return above;
     if (!below.ok) return below;
-    if (options.dryRun === true) return dryRun(renderCopy(above.value, below.value));
-    const cleared = await guard.clearDataFlow({ slot: from }, { slot: to }, { allowSkip: options.allowSkip ?? false });
+    const { allowSkip = false } = options;
+    if (options.dryRun === true) {
+      const allowed = guard.previewMove('data', { slot: from }, { slot: to }, { allowSkip });
+      return allowed.ok ? dryRun(renderCopy(above.value, below.value), context, to) : allowed;
+    }
+    const cleared = await guard.clearDataFlow({ slot: from }, { slot: to }, { allowSkip });
     if (!cleared.ok) return cleared;
     if (cleared.value.skipped.length > 0) say(`left out: ${cleared.value.skipped.join(', ')}`);
     const [source, target] = [await open.data(above.value), await open.data(below.value)];
     if (!source.ok) return source;
     if (!target.ok) return target;
-    return inScratch(environment, options.scratch, async (scratch) => {
+    return inScratch(environment, options.scratch, async (scratch, uninterrupted) => {
       say(`dumping ${source.value.describe()} of ${from}`);
       const report = await source.value.dump(above.value, scratch);
       if (!report.ok) return report;
       for (const line of partLines(report.value.parts)) say(`  ${line}`);
       const whole = requireComplete(report.value.parts);
       if (!whole.ok) return whole;
-      const discard = wouldDiscard(report.value.watermark, await target.value.watermark(below.value));
+      const lost = async () => wouldDiscard(report.value.watermark, await target.value.watermark(below.value));
+      const discard = await lost();
       const confirmed = await confirmDiscard(context, below.value, discard, options.confirm);
       if (!confirmed.ok) return confirmed;
       say(`loading it into ${to}`);
       const { clearance } = cleared.value;
-      const loading = { data: target.value, clearance, slot: below.value, staging: scratch, auditing };
-      const loaded = await loadInto(loading);
+      const agreed = async () => stillAgreed(below.value, discard, await lost());
+      const loading = { data: target.value, clearance, slot: below.value, staging: scratch, auditing, agreed };
+      const loaded = await uninterrupted(`${to} is started again first`, () => loadInto(loading));
       if (!loaded.ok) return loaded;
       const { neutralised, parts } = loaded.value;
       const lines = [
@@ -86,7 +92,7 @@ export const sealSlot = (environment: Environment, name: string, file: string, o
     if (!slot.ok) return slot;
     const bundle = resolve(environment.directory, file);
     if (options.dryRun === true) {
-      return dryRun(`1. dump the data of ${name} while it runs\n2. seal it into ${bundle} and ${bundle}.json`);
+      return printedPlan(`1. dump the data of ${name} while it runs\n2. seal it into ${bundle} and ${bundle}.json`);
     }
     const data = await open.data(slot.value);
     if (!data.ok) return data;
@@ -153,7 +159,7 @@ export const unsealBundle = (
 ): Promise<number> =>
   answer(environment, options, async () => {
     const at = (path: string): string => resolve(environment.directory, path);
-    if (options.dryRun === true) return dryRun(`1. verify ${at(file)}\n2. unseal it into ${at(directory)}`);
+    if (options.dryRun === true) return printedPlan(`1. verify ${at(file)}\n2. unseal it into ${at(directory)}`);
     const { acceptIncomplete = false, acceptCorrupt = false } = options;
     const bytes = meter(environment, 'unsealed');
     const made = await unseal(at(file), at(directory), { acceptIncomplete, acceptCorrupt }, bytes.progress);

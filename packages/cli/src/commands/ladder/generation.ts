@@ -71,7 +71,7 @@ export const raise = (environment: Environment, name: string, options: RaiseOpti
     const to = made.value.namespace;
     const plan = raisePlan(slot.value, { from: from.value, to, route: routeOf(options) });
     if (!plan.ok) return plan;
-    if (operations === null) return dryRun(renderPlan(plan.value));
+    if (operations === null) return dryRun(renderPlan(plan.value), context, name);
     const clearance = await context.guard.clear({ slot: name });
     if (!clearance.ok) return clearance;
     const directory = resolve(environment.directory, options.manifests);
@@ -133,7 +133,7 @@ function planned(
     if (!made.ok) return made;
     if (!made.value.ok) return made.value;
     const steps = made.value.value;
-    if (options.dryRun === true) return dryRun(renderPlan(steps));
+    if (options.dryRun === true) return dryRun(renderPlan(steps), context, name);
     const clearance = await context.guard.clear({ slot: name });
     if (!clearance.ok) return clearance;
     const operations = await context.operations(slot.value);
