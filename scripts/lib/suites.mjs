@@ -32,7 +32,7 @@ export const SUITES = [
   { name: 'house', budgetS: 60, tests: [{ folder: 'tests/house', atOnce: 2 }] },
   {
     name: 'unit',
-    budgetS: 400,
+    budgetS: 480,
     tests: [
       { folder: 'packages', atOnce: 2 },
       { folder: 'examples', atOnce: 2 },
@@ -45,8 +45,8 @@ export const SUITES = [
     when: 'packages/simulator/src/main.ts',
     programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts', '--seeds', '300']],
   },
-  { name: 'end-to-end', budgetS: 300, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
-  { name: 'proofs', budgetS: 300, when: 'proofs/run.ts', proofs: true },
+  { name: 'end-to-end', budgetS: 480, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
+  { name: 'proofs', budgetS: 480, when: 'proofs/run.ts', proofs: true },
 ];
 
 /** Seconds that everything together may take. */
