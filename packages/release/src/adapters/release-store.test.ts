@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { digestBytes, signingKeyFromSeed, systemClock } from '@idunn/kernel';
-import { compilePlan, planDigest } from '../plan/compile.ts';
+import { planDigest } from '../plan/compile.ts';
 import { signedProvenance } from '../seal/provenance.ts';
 import { sealRelease } from '../seal/seal.ts';
 import { stageId, stagePaths } from '../source/stage-paths.ts';
-import { binding, factsFor, fleetOf, hostFacts, recipe, refusalOf, valueOf } from '../testing/documents.ts';
+import { examplePlan, refusalOf, valueOf } from '../testing/documents.ts';
 import { createDigestMemo } from './digest-memo.ts';
 import { createReleaseStore } from './release-store.ts';
 import { createStages } from './stages.ts';
@@ -16,17 +16,7 @@ import { createStages } from './stages.ts';
 test('I2: a file that changes between being digested and being installed leaves no release', async (context) => {
   const root = await mkdtemp(join(tmpdir(), 'idunn-store-'));
   context.after(() => rm(root, { recursive: true, force: true }));
-  const [asked, bound] = [recipe(), binding()];
-  const facts = factsFor(asked);
-  const inputs = {
-    fleet: fleetOf(bound),
-    machine: 'local',
-    binding: bound,
-    recipe: asked,
-    facts,
-    hostFacts: hostFacts(),
-  };
-  const plan = valueOf(compilePlan(inputs));
+  const plan = examplePlan();
   const [directory, stagesDirectory] = [join(root, 'releases'), join(root, 'stages')];
   const stage = stageId(plan.target, planDigest(plan));
   const { tree } = stagePaths(stagesDirectory, stage);

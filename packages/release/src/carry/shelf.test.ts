@@ -7,27 +7,17 @@ import { publicKeyOf, randomIds, signingKeyFromSeed, systemClock } from '@idunn/
 import { createDigestMemo } from '../adapters/digest-memo.ts';
 import { createReleaseStore, releaseDirectory } from '../adapters/release-store.ts';
 import { createStages } from '../adapters/stages.ts';
-import { compilePlan, planDigest } from '../plan/compile.ts';
+import { planDigest } from '../plan/compile.ts';
 import { signedProvenance } from '../seal/provenance.ts';
 import { sealRelease } from '../seal/seal.ts';
 import { stageId, stagePaths } from '../source/stage-paths.ts';
-import { binding, factsFor, fleetOf, hostFacts, recipe, refusalOf, valueOf } from '../testing/documents.ts';
+import { examplePlan, refusalOf, valueOf } from '../testing/documents.ts';
 import { createBuildShelf } from './shelf.ts';
 
 const key = (seed: number) => signingKeyFromSeed(Buffer.alloc(32, seed).toString('base64'));
 const publicOf = (seed: number): string => publicKeyOf(key(seed).privateKey);
 
-const [asked, bound] = [recipe(), binding()];
-const plan = valueOf(
-  compilePlan({
-    fleet: fleetOf(bound),
-    machine: 'local',
-    binding: bound,
-    recipe: asked,
-    facts: factsFor(asked),
-    hostFacts: hostFacts(),
-  }),
-);
+const plan = examplePlan();
 
 /** A fleet that has sealed the plan, and another that has not. */
 async function fleets(context: TestContext) {

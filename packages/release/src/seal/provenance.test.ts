@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestBytes, publicKeyOf, signingKeyFromSeed, verificationKey, verifyEnvelope } from '@idunn/kernel';
 import type { Plan } from '../model/plan.ts';
-import { compilePlan } from '../plan/compile.ts';
-import { binding, factsFor, fleetOf, hostFacts, recipe, valueOf } from '../testing/documents.ts';
+import { examplePlan, valueOf } from '../testing/documents.ts';
 import {
   IN_TOTO_PAYLOAD_TYPE,
   NOTHING_OBSERVED,
@@ -12,17 +11,7 @@ import {
   signedProvenance,
 } from './provenance.ts';
 
-const [asked, bound] = [recipe(), binding()];
-const compiled = valueOf(
-  compilePlan({
-    fleet: fleetOf(bound),
-    machine: 'local',
-    binding: bound,
-    recipe: asked,
-    facts: factsFor(asked),
-    hostFacts: hostFacts(),
-  }),
-);
+const compiled = examplePlan();
 const plan: Plan = {
   ...compiled,
   runners: Object.fromEntries(

@@ -3,7 +3,9 @@ import { digestBytes, type Outcome, seen } from '@idunn/kernel';
 import { type BindingDocument, parseBinding } from '../binding/parse.ts';
 import { type Fault, faultsOf } from '../configuration/fault.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Plan } from '../model/plan.ts';
 import type { SourceFacts } from '../model/source-facts.ts';
+import { compilePlan } from '../plan/compile.ts';
 import type { HostFacts } from '../plan/host-facts.ts';
 import { parseRecipe, type RecipeDocument } from '../recipe/parse.ts';
 
@@ -88,4 +90,20 @@ export function hostFacts(more: Partial<HostFacts> = {}): HostFacts {
 export function change(text: string, from: string, to: string): string {
   if (!text.includes(from)) throw new Error(`the example has no ${from}`);
   return text.replace(from, to);
+}
+
+/** The plan of the documented recipe under the documented binding. */
+export function examplePlan(): Plan {
+  const [asked, bound] = [recipe(), binding()];
+  const facts = factsFor(asked);
+  return valueOf(
+    compilePlan({
+      fleet: fleetOf(bound),
+      machine: 'local',
+      binding: bound,
+      recipe: asked,
+      facts,
+      hostFacts: hostFacts(),
+    }),
+  );
 }
