@@ -15,6 +15,7 @@ import {
   type RecordKey,
   type RecordKind,
   type RecordStore,
+  type RecordValue,
   raised,
   recordCodec,
   type StoredRecord,
@@ -45,23 +46,51 @@ export interface FakeStore {
 }
 
 interface Disk {
-  readonly records: Map<string, { readonly key: RecordKey; readonly generation: number; readonly text: string }>;
+  readonly records: Map<string, Row>;
   versions: Versions;
+  readonly drafts: HistoryDraft[];
+  /** The chain, as far as anybody has read it. */
   readonly history: HistoryEntry[];
   writes: number;
+  readonly encodesEvery: number;
+  readonly encodesFrom: number;
+}
+
+/** A record as it lies there: as text, or as the frozen value that was written. */
+interface Row {
+  readonly key: RecordKey;
+  readonly generation: number;
+  readonly written: { readonly text: string } | { readonly value: RecordValue };
 }
 
 const nameOf = (key: RecordKey): string => `${key.space}/${key.kind}/${key.id}`;
 
-/** An in-memory record store that keeps the contract, and breaks where its hook says so. */
-export function fakeStore(kinds: readonly RecordKind[], hook: FakeStoreHook = {}): FakeStore {
-  const disk: Disk = { records: new Map(), versions: { catalogue: 0, journal: 0 }, history: [], writes: 0 };
+/**
+ * An in-memory record store that keeps the contract, and breaks where its hook says so. `encodesEvery`: one write in so
+ * many, counted `from` some number, is checked and carried as text, as a real store does with each; the others are kept
+ * as they are, frozen.
+ */
+export function fakeStore(
+  kinds: readonly RecordKind[],
+  hook: FakeStoreHook = {},
+  { encodesEvery = 1, from = 0 }: { readonly encodesEvery?: number; readonly from?: number } = {},
+): FakeStore {
+  const disk: Disk = {
+    records: new Map(),
+    versions: { catalogue: 0, journal: 0 },
+    drafts: [],
+    history: [],
+    writes: 0,
+    encodesEvery,
+    encodesFrom: from,
+  };
   let holder = 0;
+  const own = recordCodec(kinds);
   return {
     open(readable = kinds) {
       holder += 1;
       const mine = holder;
-      return handle(recordCodec(readable), disk, hook, {
+      return handle(readable === kinds ? own : recordCodec(readable), disk, hook, {
         alive: () => holder === mine,
         die: () => {
           if (holder === mine) holder += 1;
@@ -92,10 +121,10 @@ function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life)
     const answered = await answer();
     return life.alive() ? answered : silence();
   };
-  const decoded = ({ key, generation, text }: { key: RecordKey; generation: number; text: string }): StoredRecord => ({
+  const decoded = ({ key, generation, written }: Row): StoredRecord => ({
     key,
     generation,
-    value: codec.decode(key, text),
+    value: 'text' in written ? codec.decode(key, written.text) : written.value,
   });
 
   return {
@@ -118,7 +147,8 @@ function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life)
     history: ({ subject, after, limit, newestFirst = false } = {}) =>
       answering(() => {
         const size = pageLimit(limit);
-        const entries = newestFirst ? disk.history.toReversed() : disk.history;
+        const chain = chainOf(disk);
+        const entries = newestFirst ? chain.toReversed() : chain;
         const behind = (sequence: number): boolean =>
           after === undefined || (newestFirst ? sequence < after : sequence > after);
         return entries
@@ -134,6 +164,32 @@ function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life)
   };
 }
 
+type Written = EncodedBatch['mutations'][number] & { readonly value: RecordValue | null };
+
+/** Checks a batch; where it is not carried as text its values are frozen and stay what they are. */
+function prepared(
+  codec: RecordCodec,
+  disk: Disk,
+  batch: Batch,
+): EncodedBatch & { readonly mutations: readonly Written[] } {
+  if ((disk.writes + disk.encodesFrom) % disk.encodesEvery === 0) {
+    const encoded = encodeBatch(codec, batch);
+    return { ...encoded, mutations: encoded.mutations.map((mutation) => ({ ...mutation, value: null })) };
+  }
+  return {
+    mutations: batch.mutations.map(({ key, expect, next }) => ({ key, expect, text: null, value: frozen(next) })),
+    history: batch.history?.map(frozen) ?? [],
+  };
+}
+
+/** Freezes a value whole; whoever has one that was read cannot change what lies in the store. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) frozen(item);
+  return value;
+}
+
 function commit(
   codec: RecordCodec,
   disk: Disk,
@@ -141,7 +197,7 @@ function commit(
   life: Life,
   batch: Batch,
 ): CommitResult | Promise<never> {
-  const encoded = encodeBatch(codec, batch);
+  const encoded = prepared(codec, disk, batch);
   const conflict = conflictOf(encoded, (key) => disk.records.get(nameOf(key))?.generation ?? 'absent');
   if (conflict !== null) return { kind: 'conflict', ...conflict };
 
@@ -174,15 +230,22 @@ function commit(
   }
 }
 
-function write(disk: Disk, batch: EncodedBatch): void {
+function write(disk: Disk, batch: ReturnType<typeof prepared>): void {
   disk.versions = raised(disk.versions, batch);
-  for (const { key, text } of batch.mutations) {
-    if (text === null) disk.records.delete(nameOf(key));
-    else disk.records.set(nameOf(key), { key: { ...key }, generation: disk.versions[key.space], text });
+  for (const { key, text, value } of batch.mutations) {
+    const written = text !== null ? { text } : value !== null ? { value } : null;
+    if (written === null) disk.records.delete(nameOf(key));
+    else disk.records.set(nameOf(key), { key: { ...key }, generation: disk.versions[key.space], written });
   }
-  for (const draft of batch.history) {
+  for (const draft of batch.history) disk.drafts.push(disk.encodesEvery === 1 ? structuredClone(draft) : draft);
+  disk.writes += 1;
+}
+
+/** The history as it is chained; nothing is digested that nobody reads. */
+function chainOf(disk: Disk): readonly HistoryEntry[] {
+  for (const draft of disk.drafts.slice(disk.history.length)) {
     const copy = JSON.parse(canonicalJson(draft)) as HistoryDraft;
     disk.history.push(chained(disk.history.at(-1) ?? EMPTY_HISTORY, copy));
   }
-  disk.writes += 1;
+  return disk.history;
 }

@@ -12,7 +12,7 @@ import {
 import { check } from './checkers/check.ts';
 import { admittedByTarget, settled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
-import { type FakeStore, fakeStore, type WriteFate } from './fake-store.ts';
+import { type FakeStore, type FakeStoreHook, fakeStore, type WriteFate } from './fake-store.ts';
 import { fakeChannel } from './ports/channel.ts';
 import { fakeFreeze } from './ports/freeze.ts';
 import { fakeLease } from './ports/lease.ts';
@@ -33,6 +33,8 @@ const DOWN_MS = 25;
 const RUN_LIMIT_MS = 400_000;
 /** How much longer a target may take that waits for its next restart. */
 const SETTLE_LIMIT_MS = 700_000;
+/** One durable write in so many is checked against its schema and carried as text. */
+const ENCODES_EVERY = 64;
 
 export interface Report {
   readonly violations: readonly Violation[];
@@ -83,14 +85,15 @@ export class Simulation {
     this.world = new World(this.time, this.#dice);
     this.#receipts = scenario.deploys.map(() => null);
     this.#results = scenario.deploys.map(() => null);
-    this.#store = fakeStore(RECORD_KINDS, {
+    const hook: FakeStoreHook = {
       beforeWrite: () => (this.#dies('before a durable write') ? 'die' : this.#uncertain()),
       afterWrite: () => {
         if (this.#dies('after a durable write')) return 'die';
         const fate = this.#uncertain();
         return fate === 'full' ? 'go' : fate;
       },
-    });
+    };
+    this.#store = fakeStore(RECORD_KINDS, hook, { encodesEvery: ENCODES_EVERY, from: scenario.seed });
     for (const [target, { routed, stores }] of Object.entries(scenario.shapes)) {
       if (routed && stores > 0) this.#clients.set(target, new Clients(this.world, target));
     }
@@ -142,7 +145,7 @@ export class Simulation {
     await this.time.run(() => false, this.time.nowMs + 20_000);
     // A restart may wait up to its cap.
     for (let waitedMs = 0; waitedMs < SETTLE_LIMIT_MS && !this.#settled(); waitedMs += 5_000) await this.pass(5_000);
-    await this.#refresh();
+    await this.#refresh(true);
     return {
       violations: check({
         world: this.world,
@@ -357,11 +360,12 @@ export class Simulation {
     this.#ordered.add(index);
   }
 
-  async #refresh(): Promise<void> {
+  /** Reads what has come of the commands; in the end also again of those that had ended. */
+  async #refresh(all = false): Promise<void> {
     const engine = this.engine;
     if (engine === null) return;
     for (const [index, id] of this.#receipts.entries()) {
-      if (id === null) continue;
+      if (id === null || (!all && this.#results[index] !== null)) continue;
       const view = await engine.transaction(id);
       if (view !== null) this.#results[index] = view.result;
     }

@@ -3,7 +3,52 @@ import type { Clock, Timers } from '@idunn/kernel';
 interface Due {
   readonly atMs: number;
   readonly order: number;
-  readonly fire: () => void;
+  /** `null` once it was called off. */
+  fire: (() => void) | null;
+}
+
+const before = (a: Due, b: Due): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+
+/** What is due, earliest first (a binary heap); at one instant in the order in which it was asked for. */
+class Agenda {
+  readonly #heap: Due[] = [];
+
+  /** The next that was not called off. */
+  get next(): Due | undefined {
+    while (this.#heap[0]?.fire === null) this.shift();
+    return this.#heap[0];
+  }
+
+  push(due: Due): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(due);
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !before(due, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = due;
+  }
+
+  shift(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      const left = heap[2 * at + 1];
+      const right = heap[2 * at + 2];
+      if (left === undefined) break;
+      const [child, below] = right !== undefined && before(right, left) ? [right, 2 * at + 2] : [left, 2 * at + 1];
+      if (!before(child, last)) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = last;
+  }
 }
 
 /** Events that one run may process; a run that needs more is stuck in a loop. */
@@ -18,7 +63,8 @@ export class VirtualTime {
   #wallOffsetMs = 1_800_000_000_000;
   #order = 0;
   #boot = 1;
-  #due: Due[] = [];
+  #runs = 0;
+  readonly #due = new Agenda();
   events = 0;
 
   get nowMs(): number {
@@ -56,10 +102,9 @@ export class VirtualTime {
   after(delayMs: number, fire: () => void): () => void {
     this.#order += 1;
     const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order, fire };
-    const at = this.#due.findLastIndex((other) => other.atMs <= due.atMs);
-    this.#due.splice(at + 1, 0, due);
+    this.#due.push(due);
     return () => {
-      this.#due = this.#due.filter((other) => other !== due);
+      due.fire = null;
     };
   }
 
@@ -71,23 +116,38 @@ export class VirtualTime {
 
   /** Runs until `done` says so or virtual `untilMs` has come; answers whether it was `done`. */
   async run(done: () => boolean, untilMs: number): Promise<boolean> {
-    await settled();
-    while (!done()) {
-      const next = this.#due[0];
-      if (next === undefined || next.atMs > untilMs) {
-        this.#nowMs = Math.max(this.#nowMs, untilMs);
-        return false;
+    this.#runs += 1;
+    try {
+      await this.#settled();
+      while (!done()) {
+        const next = this.#due.next;
+        if (next === undefined || next.atMs > untilMs) {
+          this.#nowMs = Math.max(this.#nowMs, untilMs);
+          return false;
+        }
+        const { fire } = next;
+        this.#due.shift();
+        this.#nowMs = Math.max(this.#nowMs, next.atMs);
+        this.events += 1;
+        if (this.events > EVENTS_LIMIT) return false;
+        fire?.();
+        await this.#settled();
       }
-      this.#due.shift();
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
-      this.events += 1;
-      if (this.events > EVENTS_LIMIT) return false;
-      next.fire();
-      await settled();
+      return true;
+    } finally {
+      this.#runs -= 1;
     }
-    return true;
+  }
+
+  /**
+   * Every microtask has run. Ticks come after the last of them, but all at once: where several wait for time to pass,
+   * each takes a turn of the event loop.
+   */
+  async #settled(): Promise<void> {
+    await null;
+    await new Promise<void>((resolve) => {
+      if (this.#runs === 1) process.nextTick(resolve);
+      else setImmediate(resolve);
+    });
   }
 }
-
-/** Every microtask has run. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -14,7 +14,6 @@ const daemon = 'packages/daemon/src';
 const ladder = 'packages/ladder/src';
 const observer = 'packages/observer/src';
 const release = 'packages/release/src';
-const simulator = 'packages/simulator/src';
 const workload = 'packages/workload/src';
 const drivers = 'packages/drivers/src';
 
@@ -133,5 +132,4 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${release}/adapters/installed-source.ts`, rule: 'write', because: 'copies installed bytes into a stage' },
   { path: `${release}/adapters/release-store.ts`, rule: 'write', because: 'installs sealed releases' },
   { path: `${release}/adapters/stages.ts`, rule: 'write', because: 'makes and removes stages' },
-  { path: `${simulator}/main.ts`, rule: 'wall-clock', because: 'measures the speed of the simulation' },
 ];

@@ -17,6 +17,14 @@ const UNCHANGED_WORD_MS = 5_000;
 /** How long after its begin a deployment of what is dead gives a first restart the time to begin. */
 const RESTART_SOON_MS = 500;
 
+/** A plan is asked for its digest at every step of its phase; it never changes. */
+const digests = new WeakMap<Plan, Digest>();
+function planDigest(plan: Plan): Digest {
+  const digest = digests.get(plan) ?? digestJson(plan);
+  digests.set(plan, digest);
+  return digest;
+}
+
 /** `planned`: the ref becomes an exact plan; whatever can refuse is asked before anything is fetched (F1). */
 export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: string | null): Decision {
   const untilMs = deadlineMs(tx, 'planned', null);
@@ -33,7 +41,7 @@ export function decidePlanned(tx: TransactionRecord, e: DeployEvidence, ref: str
     { kind: 'plan', ref },
     { what: 'the source and its plan', untilMs, impatient: true, failed: reject },
     ({ plan, fetchMs }) => {
-      const digest = digestJson(plan);
+      const digest = planDigest(plan);
       if (e.target.admitted?.plan === digest) {
         const standing = standsAsAdmitted(e, e.target.admitted);
         if (standing === 'stands') return unchanged(tx, e);

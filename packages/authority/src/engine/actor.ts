@@ -259,7 +259,7 @@ export class TargetActor {
       target,
       plans: shelf.plans,
       incarnations: shelf.incarnations,
-      answers: Object.fromEntries(lane.answers),
+      answers: lane.shown,
       marks: lane.marks(Object.fromEntries(this.#firstWrites)),
       running: [...lane.running.keys()],
       slots: words(context, lane, target, readings),

@@ -17,6 +17,8 @@ export class Lane {
   tx: TransactionRecord;
   generation: number;
   readonly answers = new Map<string, Answered>();
+  /** The same answers as a decision is shown them; it only looks at them, and keeps nothing. */
+  readonly shown: Record<string, Answered> = {};
   readonly reached: Record<string, number> = {};
   /** What is being done, by the keys of the effects. */
   readonly running = new Map<string, { readonly long: boolean; readonly abort: AbortController }>();
@@ -33,20 +35,26 @@ export class Lane {
   remember(key: string, answered: Answered): void {
     this.answers.delete(key);
     this.answers.set(key, answered);
+    this.shown[key] = answered;
     const oldest = this.answers.keys().next();
-    if (this.answers.size > ANSWERS_LIMIT && oldest.done !== true) this.answers.delete(oldest.value);
+    if (this.answers.size > ANSWERS_LIMIT && oldest.done !== true) this.#forget(oldest.value);
+  }
+
+  #forget(key: string): void {
+    this.answers.delete(key);
+    delete this.shown[key];
   }
 
   /** Forgets what was said on a lease connection that has closed: it is opened and granted anew. */
   forgetChannel(activation: string): void {
     for (const key of this.answers.keys()) {
-      if (key === `open-channel ${activation}` || key.startsWith(`grant ${activation} `)) this.answers.delete(key);
+      if (key === `open-channel ${activation}` || key.startsWith(`grant ${activation} `)) this.#forget(key);
     }
   }
 
   /** What was refused because somebody could not be reached is asked again at once when they are back. */
   forgetRefusals(): void {
-    for (const [key, { outcome }] of this.answers) if (!outcome.ok) this.answers.delete(key);
+    for (const [key, { outcome }] of this.answers) if (!outcome.ok) this.#forget(key);
   }
 
   /** Something may have changed that is not read every time. */

@@ -13,6 +13,8 @@ export class Library {
   readonly #journal: Journal;
   readonly #plans = new Map<Digest, Plan>();
   readonly #incarnations = new Map<string, IncarnationRecord>();
+  /** By the state that names them: a record never changes, the next one is another. */
+  readonly #shelves = new WeakMap<object, { readonly roots: readonly unknown[]; readonly shelf: Shelf }>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -36,20 +38,32 @@ export class Library {
     return read.value;
   }
 
-  /** Every document that the records at hand name. */
+  /** Every document that the records at hand name; looked up again only when one of them is another. */
   async shelf(tx: TransactionRecord | null, target: TargetRecord): Promise<Shelf> {
+    const roots = [tx?.state ?? null, target.admitted, target.stranded];
+    const known = tx === null ? undefined : this.#shelves.get(tx.state);
+    if (known !== undefined && roots.every((root, index) => root === known.roots[index])) return known.shelf;
+    const shelf = await this.#fill(roots);
+    if (tx !== null && shelf.whole) this.#shelves.set(tx.state, { roots, shelf });
+    return shelf;
+  }
+
+  async #fill(roots: readonly unknown[]): Promise<Shelf & { readonly whole: boolean }> {
     const plans: Record<Digest, Plan> = {};
     const incarnations: Record<string, IncarnationRecord> = {};
-    const named = referencesIn([tx?.state ?? null, target.admitted, target.stranded]);
+    const named = referencesIn(roots);
+    let whole = true;
     for (const digest of named.plans) {
       const plan = await this.plan(digest);
-      if (plan !== null) plans[digest] = plan;
+      if (plan === null) whole = false;
+      else plans[digest] = plan;
     }
     for (const key of named.incarnations) {
       const incarnation = await this.incarnation(key);
-      if (incarnation !== null) incarnations[key] = incarnation;
+      if (incarnation === null) whole = false;
+      else incarnations[key] = incarnation;
     }
-    return { plans, incarnations };
+    return { plans, incarnations, whole };
   }
 }
 
@@ -70,10 +84,11 @@ function referencesIn(roots: readonly unknown[]): { plans: Set<Digest>; incarnat
   const incarnations = new Set<string>();
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
-    for (const [name, item] of Object.entries(value)) {
+    for (const name in value) {
+      const item = (value as Readonly<Record<string, unknown>>)[name];
       if (name === 'plan' && typeof item === 'string') plans.add(item as Digest);
       else if (name === 'incarnation' && typeof item === 'string') incarnations.add(item);
-      else visit(item);
+      else if (typeof item === 'object') visit(item);
     }
   };
   visit(roots);

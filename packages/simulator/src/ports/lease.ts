@@ -26,6 +26,14 @@ export function fakeLease(world: World, life: Life): LeasePort {
     });
   };
 
+  /** Moves of several rows are made one after another, as their driver does; nothing comes after one that died. */
+  const turns = new Map<string, Promise<unknown>>();
+  const inTurn = (target: string, move: () => Promise<SwapAnswer>): Promise<SwapAnswer> => {
+    const moved = (turns.get(target) ?? Promise.resolve()).then(move, move);
+    turns.set(target, moved);
+    return moved;
+  };
+
   return {
     prepare: (state) =>
       life.effect('prepare-lease', (): Outcome<LeaseRows> => {
@@ -73,20 +81,22 @@ export function fakeLease(world: World, life: Life): LeasePort {
           return { kind: 'swapped' };
         });
       }
-      for (const store of stores) {
-        const refused = await life.effect('revoke', () => {
-          const because = refusing();
-          if (because === null && stands(rowAt(store), from)) write(store, null);
-          return because;
-        });
-        if (refused !== null) return refused;
-      }
-      for (const store of stores) {
-        await life.effect('grant-row', () => {
-          if (stands(rowAt(store), halfway)) write(store, to.activation);
-        });
-      }
-      return { kind: 'swapped' };
+      return inTurn(targetOf(state), async () => {
+        for (const store of stores) {
+          const refused = await life.effect('revoke', () => {
+            const because = refusing();
+            if (because === null && stands(rowAt(store), from)) write(store, null);
+            return because;
+          });
+          if (refused !== null) return refused;
+        }
+        for (const store of stores) {
+          await life.effect('grant-row', () => {
+            if (stands(rowAt(store), halfway)) write(store, to.activation);
+          });
+        }
+        return { kind: 'swapped' };
+      });
     },
     sync: () => life.effect('sync', () => ok('durable' as const)),
     readClaim: (state) =>

@@ -32,6 +32,7 @@ export class Life {
     }
     await this.#world.time.sleep(this.#world.dice.between(0, 2));
     if (!this.alive) return silence();
+    this.#world.pace.stir();
     const answer = work();
     if (fate === 'die-after') {
       this.die(`after ${name}`);

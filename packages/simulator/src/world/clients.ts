@@ -36,7 +36,7 @@ export class Clients {
         this.unanswered.add(request);
         this.#try(request);
       }
-      this.#world.time.after(EVERY_MS, post);
+      this.#world.pace.after(EVERY_MS, post);
     };
     post();
   }
@@ -110,6 +110,6 @@ export class Clients {
   }
 
   #later(request: number): void {
-    this.#world.time.after(this.#stopped ? PATIENT_MS : AGAIN_MS, () => this.#try(request));
+    this.#world.pace.after(this.#stopped ? PATIENT_MS : AGAIN_MS, () => this.#try(request));
   }
 }

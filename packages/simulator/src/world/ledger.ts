@@ -1,4 +1,6 @@
 import type { IncarnationKey } from '@idunn/readiness';
+import type { VirtualTime } from '../virtual-time.ts';
+import type { Pace } from './pace.ts';
 
 /** What really happened in the simulated world. Checkers read this, never Idunn's records. */
 export type Deed =
@@ -62,14 +64,17 @@ export type Entry = Deed & { readonly atMs: number };
 
 export class Ledger {
   readonly entries: Entry[] = [];
-  readonly #now: () => number;
+  readonly #time: VirtualTime;
+  readonly #pace: Pace;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(time: VirtualTime, pace: Pace) {
+    this.#time = time;
+    this.#pace = pace;
   }
 
   note(deed: Deed): void {
-    this.entries.push({ ...deed, atMs: this.#now() });
+    this.entries.push({ ...deed, atMs: this.#time.nowMs });
+    if (deed.kind !== 'write' && deed.kind !== 'acked') this.#pace.stir();
   }
 
   of<K extends Deed['kind']>(kind: K): readonly Extract<Entry, { kind: K }>[] {

@@ -133,7 +133,7 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
 function work(world: World, process: Process): void {
   if (!process.alive || process.granted === null) return;
   write(world, process, 0);
-  world.time.after(WORK_EVERY_MS, () => work(world, process));
+  world.pace.after(WORK_EVERY_MS, () => work(world, process));
 }
 const WORK_EVERY_MS = 17;
 

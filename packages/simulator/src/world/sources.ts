@@ -22,13 +22,35 @@ export const shapeAt = (shape: TargetShape, ref: string): TargetShape =>
 export const refOf = (behaviour: Behaviour, revision: number): string => `${behaviour}/${revision}`;
 export const behaviourOf = (ref: string): Behaviour => ref.slice(0, ref.indexOf('/')) as Behaviour;
 
-const hex = (text: string, length: number): string => digestBytes(text).slice(7, 7 + length);
-export const digestOf = (text: string): Digest => digestBytes(text);
+const hex = (text: string, length: number): string => digestOf(text).slice(7, 7 + length);
+const digests = new Map<string, Digest>();
+const DIGESTS_LIMIT = 16_384;
+
+export function digestOf(text: string): Digest {
+  const known = digests.get(text) ?? digestBytes(text);
+  if (digests.size === DIGESTS_LIMIT) digests.clear();
+  digests.set(text, known);
+  return known;
+}
 
 /** The commit of a plan names its behaviour to the simulated world alone. */
 export const commitOf = (target: string, ref: string): string => hex(`${target} ${ref}`, 40);
 
+const plans = new Map<string, Plan>();
+const PLANS_LIMIT = 4_096;
+
+/** What a ref of a target is compiled to; the same question has one and the same answer. */
 export function planFor(target: string, ref: string, shape: TargetShape, schema: string): Plan {
+  const asked = `${target} ${ref} ${JSON.stringify(shape)} ${schema}`;
+  const known = plans.get(asked);
+  if (known !== undefined) return known;
+  const plan = compiled(target, ref, shape, schema);
+  if (plans.size === PLANS_LIMIT) plans.clear();
+  plans.set(asked, plan);
+  return plan;
+}
+
+function compiled(target: string, ref: string, shape: TargetShape, schema: string): Plan {
   const ports = shape.alone === true ? { fromPort: 19_000, toPort: 19_000 } : { fromPort: 20_000, toPort: 29_999 };
   return {
     schema: 'idunn.plan/v1',
@@ -129,7 +151,15 @@ function healthOf(shape: TargetShape): Plan['health'] {
   return { kind: 'attended', path, freshnessMs, probe: { kind: 'tcp' }, ...counts };
 }
 
+const releases = new WeakMap<Plan, SealedRelease>();
+
 export function sealedFor(plan: Plan): SealedRelease {
+  const known = releases.get(plan) ?? sealed(plan);
+  releases.set(plan, known);
+  return known;
+}
+
+function sealed(plan: Plan): SealedRelease {
   const body = {
     schema: 'idunn.sealed-release/v1' as const,
     target: plan.target,

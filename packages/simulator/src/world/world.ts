@@ -5,6 +5,7 @@ import type { Dice } from '../seed.ts';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { Behaviour } from './behaviour.ts';
 import { Ledger } from './ledger.ts';
+import { Pace } from './pace.ts';
 import type { Process } from './process.ts';
 
 /** The state of one target where its writes go. */
@@ -37,6 +38,7 @@ export interface Projection {
 export class World {
   readonly time: VirtualTime;
   readonly dice: Dice;
+  readonly pace: Pace;
   readonly ledger: Ledger;
   readonly plans = new Map<string, Plan>();
   /** Commit to the ref that it came from. */
@@ -72,7 +74,8 @@ export class World {
   constructor(time: VirtualTime, dice: Dice) {
     this.time = time;
     this.dice = dice;
-    this.ledger = new Ledger(() => time.nowMs);
+    this.pace = new Pace(time);
+    this.ledger = new Ledger(time, this.pace);
   }
 
   stateOf(target: string): StateRoot {
