@@ -123,6 +123,12 @@ export function program(environment: Environment, finish: Finish): Command {
     .option('--port <port>', 'where its users find it', portNumber)
     .option('--state <store>', 'what it keeps: [ID=]sqlite:FILE or [ID=]files:DIRECTORY', stores)
     .option('--health <path>', 'a path that answers 200 while it is well', urlPath)
+    .addOption(
+      new Option('--tcp', 'it speaks TCP or WebSocket, not HTTP alone; well while it accepts connections').conflicts([
+        'health',
+        'embedded',
+      ]),
+    )
     .option('--embedded', 'it embeds @idunn/workload')
     .option('--print', 'print the files instead of writing them')
     .action(async (words: string[], _options, command: Command) => {

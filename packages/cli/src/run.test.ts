@@ -272,6 +272,12 @@ test('a phase that turned back is not shown as reached', async (t) => {
   assert.match(text, /nothing of it is admitted/, 'there was no incumbent that could be left alone');
 });
 
+test('F18: a first deployment that went back is not said to serve anything', async (t) => {
+  const { environment, out } = await stage(t, deploying(outcome({ outcome: 'rolled-back', incarnation: null })));
+  assert.equal(await run(environment(['up', 'ghostlight'])), 6);
+  assert.match(out.join(''), /rolled-back: nothing of ghostlight is admitted/);
+});
+
 test('between two phases the live view goes on showing the one before, never that it is queued', async (t) => {
   const done = { ...where, event: 'phase', phase: 'planned', tookMs: 3, note: null };
   const { environment, out } = await stage(t, deploying(done, materialized, outcome()));

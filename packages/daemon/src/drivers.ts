@@ -92,13 +92,6 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     stages,
     key: authority.signingKey,
     ids,
-    named: async () => {
-      const words = await Promise.all(
-        [...fleet.last.fleet.bindings.keys()].map((target) => authorizations.list(target)),
-      );
-      const living = words.flat().filter(({ authorization }) => Date.parse(authorization.notAfter) > clock.wallMs());
-      return living.flatMap(({ authorization }) => authorization.build ?? []);
-    },
   });
   const local = createLocalReleaseService({
     fleet: () => fleet.last.fleet,

@@ -312,4 +312,9 @@ test('I10: with nobody to return to, a route that cannot be read is not taken fo
   assert.equal(step({ ...revoked, route: unknown('the router does not answer') }, record).kind, 'wait');
   const settled = step({ ...revoked, route: absent }, record);
   assert.ok(settled.kind === 'persist' && settled.state.phase === 'returning' && settled.state.settled);
+  // F1: a program that deleted its whole state before it failed holds its target up no more than any other.
+  const deleted = step({ answers, rows: absent, route: absent }, record);
+  assert.ok(deleted.kind === 'persist' && deleted.state.phase === 'returning' && deleted.state.settled);
+  const lost = step({ answers, rows: unknown('the store lease is missing'), route: absent }, record);
+  assert.equal(lost.kind === 'wait' ? lost.what : lost.kind, 'the lease row: the store lease is missing');
 });

@@ -1,4 +1,5 @@
 import type { Moment, Refusal } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
 import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
@@ -145,7 +146,7 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
     case 'silent':
       return (
         meetEarly(e, subject, launch, frame.alone === true) ??
-        wait('the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does', {
+        wait(...firstWord(planOf(e, subject.plan)), {
           untilMs: frame.untilMs,
           // No event tells that a program has replaced itself.
           wakeAtMs: Math.min(
@@ -156,6 +157,12 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
       );
   }
 }
+
+/** What is waited for, and where to look: an attended program says nothing before its probe read well. */
+const firstWord = ({ health }: Plan): [what: string, remedy: string] =>
+  health.kind === 'attended'
+    ? ['the first good reading of its probe', 'idunn status shows its last reading, idunn logs what it writes']
+    : ['the first signed word of the candidate, relayed by the observer', 'idunn logs shows what it does'];
 
 /**
  * The lease connection is opened while the program still starts, once; who needs it opens it again. Decisions go on

@@ -24,6 +24,7 @@ export function rehearse(
   if (e.answers['rehearse']?.outcome.ok !== true && isPast(e, untilMs)) {
     return failed(because('phase-deadline', 'The rehearsal did not end in time.'));
   }
-  const what = 'the rehearsal on a copy of the state';
+  const seconds = Math.round(plan.rehearsal.timeoutMs / 1_000);
+  const what = `the rehearsal on a copy of the state; the build is refused unless it is well within ${seconds} s`;
   return attempt(e, effect, { what, untilMs, impatient: true, failed }, ({ tookMs }) => then(tookMs));
 }

@@ -104,11 +104,15 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
   const plan = planOf(e, subject.plan);
   return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: plan.state !== null && !state.gone }, () => {
     if (plan.state === null) return unroute(e, state);
-    if (e.rows.kind !== 'seen') {
+    if (e.rows.kind === 'unknown') {
       const wakeAtMs = e.now.monotonicMs + 200;
-      return wait('the lease row', 'idunn doctor', { wakeAtMs, incident: 'lease-row-unreadable' });
+      return wait(`the lease row: ${e.rows.because}`, 'Put back what is missing or damaged in its state root.', {
+        wakeAtMs,
+        incident: 'lease-row-unreadable',
+      });
     }
-    const holder = holderOf(e.rows.value);
+    // Its processes are gone: rows that it took away with it, claim and all, name nobody.
+    const holder = e.rows.kind === 'absent' ? null : holderOf(e.rows.value);
     if (holder === null) return unroute(e, state);
     const effect: EffectOf<'swap'> = {
       kind: 'swap',

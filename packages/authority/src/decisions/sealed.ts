@@ -13,7 +13,10 @@ export function otherBinary(release: SealedRelease, handle: WorkloadHandle, seen
     return because('executable-mismatch', `Seen to run: ${seen.executable}; sealed: ${release.executableDigest}.`);
   }
   if ((seen.entry?.digest ?? null) !== (release.entry?.digest ?? null)) {
-    return because('executable-mismatch', `The packaged entry that runs is ${seen.entry?.digest ?? 'none'}.`);
+    return because(
+      'executable-mismatch',
+      `The packaged entry on the disk is ${seen.entry?.digest ?? 'none'}; sealed: ${release.entry?.digest ?? 'none'}.`,
+    );
   }
   if (handle.argv !== undefined && handle.argv !== seen.argv) {
     return because('executable-mismatch', `It runs with other words than it was launched with: ${seen.argv}.`);

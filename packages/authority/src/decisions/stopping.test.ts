@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { absent, seen } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import {
+  alive,
   answered,
   CANDIDATE,
   evidence,
@@ -153,4 +154,21 @@ test('I7: a rehearsal is asked for once the build is sealed, before the freeze i
   const passed = step({ plans, freeze: absent, answers: answered([effect, { tookMs: 40 }]) }, sealed);
   assert.ok(passed.kind === 'persist' && passed.state.phase === 'expected-published');
   assert.equal(passed.foreignMs, 40);
+});
+
+test('F2: who waits for a program that knows nothing of Idunn is told what is asked of it, and how long', () => {
+  const slots = { 'act-new': alive(CANDIDATE) };
+  const starting = transaction({
+    phase: 'activation-observed',
+    subject: NEW.subject,
+    launch: { ...CANDIDATE, step: 'current' },
+  });
+  const open: Effect = { kind: 'open-channel', handle: CANDIDATE.handle };
+  const probed = step({ plans: GATED, slots, answers: answered([open, 'open']) }, starting);
+  assert.equal(probed.kind === 'wait' ? probed.what : probed.kind, 'the first good reading of its probe');
+  assert.match(probed.kind === 'wait' ? probed.remedy : '', /idunn status shows its last reading/);
+  const sealed = transaction({ phase: 'sealed', plan: NEW.subject.plan, subject: NEW.subject });
+  const plans = plansWith({ rehearsal: { timeoutMs: 30_000, copyLimitBytes: 1 } });
+  const rehearsed = step({ plans, running: ['rehearse'] }, sealed);
+  assert.match(rehearsed.kind === 'wait' ? rehearsed.what : rehearsed.kind, /unless it is well within 30 s$/);
 });

@@ -21,6 +21,7 @@ export interface InitOptions extends CommonOptions {
   readonly port?: number;
   readonly state?: readonly Store[];
   readonly health?: string;
+  readonly tcp?: boolean;
   readonly embedded?: boolean;
   readonly print?: boolean;
 }
@@ -88,9 +89,10 @@ async function initialise(
   });
 }
 
-const wishesOf = (words: readonly string[], { target, health, state, embedded }: InitOptions): Wishes => ({
+const wishesOf = (words: readonly string[], { target, health, tcp, state, embedded }: InitOptions): Wishes => ({
   target: target ?? null,
   health: health ?? null,
+  tcp: tcp ?? false,
   stores: state ?? [],
   embedded: embedded ?? false,
   start: words,

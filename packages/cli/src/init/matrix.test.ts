@@ -202,6 +202,14 @@ const CASES: Readonly<Record<string, Case>> = {
     recipe: [/\[\[artifact\]\]\nid = "app"\npath = "apps\/notes"/, /cwd = "apps\/notes"/],
     binding: [/recipe = "apps\/notes\/deployment\/idunn\/recipe\.toml"/],
   },
+  'a program that speaks TCP': {
+    files: { 'echo.py': 'import socketserver\n' },
+    words: ['--tcp', '--', 'python3', 'echo.py', '{port}'],
+    kind: 'words',
+    start: 'overlapping',
+    recipe: [/protocol = "tcp"\nrouted = true/, /\[health\]\nkind = "tcp"\n\n/],
+    binding: [/\[route\]\nprotocol = "tcp"\nlisten = /],
+  },
 };
 
 for (const [name, expected] of Object.entries(CASES)) {

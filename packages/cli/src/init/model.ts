@@ -33,7 +33,8 @@ export interface Capability {
   readonly schema: string;
 }
 
-export type Health = { readonly kind: 'idunn' | 'http'; readonly path: string };
+/** `tcp`: it speaks a protocol that Idunn passes on as it is, and is well while it accepts connections. */
+export type Health = { readonly kind: 'idunn' | 'http'; readonly path: string } | { readonly kind: 'tcp' };
 
 export interface Variable {
   readonly name: string;
@@ -75,6 +76,7 @@ export interface Proposal extends Launch {
 export interface Wishes {
   readonly target: string | null;
   readonly health: string | null;
+  readonly tcp: boolean;
   readonly stores: readonly Store[];
   readonly embedded: boolean;
   /** The words after `--`. */

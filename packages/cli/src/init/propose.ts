@@ -190,6 +190,10 @@ function healthOf(
   wishes: Wishes,
   isStatic: boolean,
 ): { value: Health; guesses: Guess[]; doubts: Doubt[] } {
+  if (wishes.tcp) {
+    const speaks = { what: 'it is well while it accepts connections, whatever it speaks', because: 'you said --tcp' };
+    return { value: { kind: 'tcp' }, guesses: [speaks], doubts: [] };
+  }
   const embedded = wishes.embedded ? 'you said --embedded' : embedsWorkload(facts);
   const kind = embedded === null ? 'http' : 'idunn';
   const speaks: Guess =
@@ -214,7 +218,8 @@ function healthOf(
       listening === null
         ? {
             what: 'nothing shows that it answers HTTP at all',
-            remedy: 'Name a path that answers 200 while it is well, with --health /PATH.',
+            remedy:
+              'Say --tcp where it speaks something else, or --health /PATH where that answers 200 while it is well.',
           }
         : {
             what: 'no health path was found, so / must answer 200 while it is well',

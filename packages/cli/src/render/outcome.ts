@@ -34,6 +34,8 @@ function headline(event: OutcomeEvent, style: Style): string {
         ? `${bad} ${target} is as it was before: nothing of it is admitted (${took}).`
         : `${bad} ${target} is as it was before, the incumbent was not touched (${took}).`;
     case 'rolled-back':
+      if (event.incarnation === null)
+        return `${bad} nothing of ${target} is admitted, as before (${took}; ${measures(event)}).`;
       return `${bad} ${target} serves its earlier incarnation again (${took}; ${measures(event)}).`;
     case 'operator-required':
       return `${bad} ${target} cannot go on or back by itself (${took}).`;

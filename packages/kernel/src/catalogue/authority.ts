@@ -138,7 +138,7 @@ export const authorityErrors = entries({
   },
   'executable-mismatch': {
     reason: 'What runs is not the executable that was sealed.',
-    remedy: 'Let the packaged program run itself; a launcher that executes another binary is refused.',
+    remedy: 'Let the packaged program run itself, start no other in its place, and write nothing into its release.',
     blame: 'user',
     retry: 'final',
   },

@@ -5,7 +5,7 @@ import { digestBytes } from '@idunn/kernel';
 import type { ArtifactFile, SealedArtifact } from '../model/sealed-release.ts';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 import type { DigestMemo } from './digest-memo.ts';
-import { absentAsNull, digestFile, readWhole, unusableAsNull } from './files.ts';
+import { absentAsNull, digestFile, readWhole } from './files.ts';
 import { walk } from './walk.ts';
 
 /**
@@ -20,16 +20,10 @@ export async function copyArtifact(from: string, to: string, artifact: SealedArt
   for (const path of [...directories].toSorted()) await mkdir(path, { recursive: true, mode: 0o700 });
   let altered: string | null = null;
   await atOnce(FILES_AT_ONCE, artifact.files, async (file) => {
-    const whole = await copyForeign(join(from, file.path), join(to, file.path), file).catch(unusableAsNull);
+    const whole = await copyOne(join(from, file.path), join(to, file.path), file).catch(absentAsNull);
     if (whole !== true) altered ??= file.path === '' ? artifact.id : `${artifact.id}/${file.path}`;
   });
   return altered;
-}
-
-/** Whatever lies where the file should be: only a regular file is read. */
-async function copyForeign(from: string, to: string, file: ArtifactFile): Promise<boolean> {
-  if (file.link === undefined && !(await lstat(from)).isFile()) return false;
-  return copyOne(from, to, file);
 }
 
 /** Copies one file and digests what was copied: what was sealed is what is installed (I2). */

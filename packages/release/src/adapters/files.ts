@@ -5,8 +5,7 @@ import { dirname } from 'node:path';
 import type { Digest } from '@idunn/kernel';
 import { atOnce, FILES_AT_ONCE } from './at-once.ts';
 
-/** A link is not followed, and a pipe that nobody writes to is not waited for. */
-const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** A file up to this size is read in one piece, a larger one in pieces. */
 const WHOLE_LIMIT_BYTES = 524_288;
 const PIECE_BYTES = 262_144;
@@ -15,21 +14,6 @@ const PIECE_BYTES = 262_144;
 export async function readWhole(path: string, knownBytes?: number): Promise<Buffer | null> {
   const size = knownBytes ?? (await lstat(path)).size;
   return size > WHOLE_LIMIT_BYTES ? null : readFile(path, { flag: NO_LINK });
-}
-
-/**
- * The text of a regular file of at most `limitBytes` that somebody else may have put there; `null` for a missing one
- * and for anything else.
- */
-export async function readForeign(path: string, limitBytes: number): Promise<string | null> {
-  const file = await open(path, NO_LINK).catch(unusableAsNull);
-  if (file === null) return null;
-  try {
-    const stat = await file.stat();
-    return stat.isFile() && stat.size <= limitBytes ? await file.readFile('utf8') : null;
-  } finally {
-    await file.close();
-  }
 }
 
 /** Feeds a file's bytes to a hash; a link at the path itself is not followed. */
@@ -122,14 +106,6 @@ const remove = async (path: Buffer): Promise<void> => void (await unlink(path).c
 
 export function absentAsNull(error: unknown): null {
   if (isErrno(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
-  throw error;
-}
-
-const UNUSABLE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'EACCES', 'ENXIO', 'EAGAIN', 'ENAMETOOLONG']);
-
-/** What cannot be read as a file where somebody else should have put one. */
-export function unusableAsNull(error: unknown): null {
-  if (isErrno(error) && UNUSABLE.has(error.code ?? '')) return null;
   throw error;
 }
 

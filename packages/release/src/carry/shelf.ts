@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   canonicalJson,
@@ -12,30 +12,23 @@ import {
   type SigningKey,
   verificationKey,
 } from '@idunn/kernel';
-import { artifactDifference, copyArtifact } from '../adapters/artifact-files.ts';
-import { atOnce, FILES_AT_ONCE } from '../adapters/at-once.ts';
-import { absentAsNull, digestFile, readForeign, removeTree, syncPath, writeDurably } from '../adapters/files.ts';
+import { z } from 'zod';
+import { copyArtifact } from '../adapters/artifact-files.ts';
+import { absentAsNull, removeTree, syncPath, writeDurably } from '../adapters/files.ts';
 import { PROVENANCE, RECORD, releaseDirectory } from '../adapters/release-store.ts';
-import { walk } from '../adapters/walk.ts';
 import type { ArtifactSpec, Plan } from '../model/plan.ts';
 import type { SealedArtifact, SealedRelease } from '../model/sealed-release.ts';
 import type { StageId } from '../ports/source-port.ts';
-import { readReleaseRecord } from '../seal/record.ts';
+import { sealedArtifact } from '../seal/artifact.ts';
+import { readReleaseRecord, sealedArtifactSchema } from '../seal/record.ts';
 import { buildContent } from '../seal/seal.ts';
-import { createLanes, orDiskRefusal } from '../service/work.ts';
 import { stagePaths } from '../source/stage-paths.ts';
-import { artifactsOf } from './artifact-list.ts';
 import { type BuildExport, openBuildExport, signBuildExport, statementOf } from './statement.ts';
 
 /** Written last: an export or a taken build is whole when it is there (F27). */
 const STATEMENT = 'export.json';
 const ARTIFACTS = 'artifacts.json';
 const BYTES = 'artifacts';
-const DRAFT = '.draft-';
-/** Longest text of an export: a list of very many files. */
-const TEXT_LIMIT_BYTES = 64 * 1_048_576;
-/** Builds that a shelf keeps without anybody naming them, exported and taken each; the oldest go first. */
-export const KEPT_LIMIT = 8;
 
 export interface TakenBuild {
   readonly build: Digest;
@@ -56,7 +49,7 @@ export interface CarriedBuilds {
 export interface BuildShelf extends CarriedBuilds {
   /**
    * Copies a sealed release of this fleet out as a directory `<build>` beneath `directory`, signed. An export that is
-   * there already stays when it is whole.
+   * there already is answered as it is.
    */
   export(from: { readonly release: SealedRelease; readonly plan: Plan }, directory: string): Promise<Outcome<string>>;
   /** Takes a build in that one of `builders` (raw public keys in base64) exported. A repeat changes nothing. */
@@ -72,62 +65,74 @@ export interface BuildShelfOptions {
   readonly stages: string;
   readonly key: SigningKey;
   readonly ids: Ids;
-  /** Builds that somebody may still deploy, by a living authorization: none of them is removed (F4). */
-  readonly named: () => Promise<readonly Digest[]>;
 }
 
 const nameOf = (build: Digest): string => build.slice('sha256:'.length);
 
-export function createBuildShelf({ directory, releases, stages, key, ids, named }: BuildShelfOptions): BuildShelf {
+export function createBuildShelf({ directory, releases, stages, key, ids }: BuildShelfOptions): BuildShelf {
   const kept = (build: Digest): string => join(directory, nameOf(build));
-  const lanes = createLanes();
-  /** Drafts that are being filled; any other was left behind by a crash. */
-  const drafts = new Set<string>();
 
-  /**
-   * Puts a build beneath a directory, whole or not at all, one at a time for each place. What is there already stays
-   * when it is the same to the last byte; else it is made anew.
-   */
-  const put = (beneath: string, build: Digest, content: Content): Promise<Outcome<string>> => {
+  /** Fills a draft beside its place and moves it there whole. */
+  async function published(
+    beneath: string,
+    build: Digest,
+    fill: (draft: string) => Promise<Outcome<string>>,
+  ): Promise<Outcome<string>> {
     const place = join(beneath, nameOf(build));
-    return lanes(place, () =>
-      orDiskRefusal(`Keeping the build ${build}`, async () => {
-        if (await holds(place, content)) return ok(place);
-        await mkdir(beneath, { recursive: true, mode: 0o700 });
-        const draft = join(beneath, `${DRAFT}${ids.fresh('build')}`);
-        drafts.add(draft);
-        try {
-          const filled = await fill(draft, content);
-          if (!filled.ok) return filled;
-          await removeTree(place);
-          await rename(draft, place);
-          await syncPath(beneath);
-        } finally {
-          await removeTree(draft);
-          drafts.delete(draft);
-        }
-        await prune(beneath, { drafts, named: new Set([...(await named()), build].map(nameOf)) });
-        return ok(place);
-      }),
-    );
-  };
+    if ((await readFile(join(place, STATEMENT)).catch(absentAsNull)) !== null) return ok(place);
+    await mkdir(beneath, { recursive: true, mode: 0o700 });
+    const draft = join(beneath, `.${ids.fresh('draft')}`);
+    try {
+      await mkdir(join(draft, BYTES), { recursive: true, mode: 0o700 });
+      const statement = await fill(draft);
+      if (!statement.ok) return statement;
+      await writeDurably(join(draft, STATEMENT), statement.value, 0o444);
+      await removeTree(place);
+      await rename(draft, place);
+      await syncPath(beneath);
+      return ok(place);
+    } finally {
+      await removeTree(draft);
+    }
+  }
+
+  async function copyAll(from: string, to: string, artifacts: readonly SealedArtifact[]): Promise<Outcome<'copied'>> {
+    for (const artifact of artifacts) {
+      const altered = await copyArtifact(join(from, artifact.id), join(to, artifact.id), artifact);
+      if (altered !== null) return notAsSealed(altered);
+    }
+    return ok('copied');
+  }
 
   return {
-    export: async ({ release, plan }, beneath) => {
-      const from = releaseDirectory(releases, release.release);
-      const provenance = await readForeign(join(from, PROVENANCE), TEXT_LIMIT_BYTES);
-      if (provenance === null) return notAsSealed(PROVENANCE);
-      const content = buildContent(plan, release.artifacts);
-      const words = { target: release.target, content, provenance: digestBytes(provenance) };
-      const text = `${canonicalJson(signBuildExport(words, key))}\n`;
-      return put(beneath, release.build, { text, provenance, artifacts: release.artifacts, from });
-    },
+    export: ({ release, plan }, beneath) =>
+      published(beneath, release.build, async (draft) => {
+        const root = releaseDirectory(releases, release.release);
+        const copied = await copyAll(root, join(draft, BYTES), release.artifacts);
+        if (!copied.ok) return copied;
+        const provenance = await readFile(join(root, PROVENANCE), 'utf8');
+        await writeFile(join(draft, PROVENANCE), provenance);
+        await writeFile(join(draft, ARTIFACTS), `${canonicalJson(release.artifacts)}\n`);
+        const words = {
+          target: release.target,
+          content: buildContent(plan, release.artifacts),
+          provenance: digestBytes(provenance),
+        };
+        return ok(`${canonicalJson(signBuildExport(words, key))}\n`);
+      }),
 
     async take(from, builders) {
       const read = await readExport(from, builders);
       if (!read.ok) return read;
-      const { statement, ...content } = read.value;
-      const taken = await put(directory, statement.build, content);
+      const { statement, text, artifacts, provenance } = read.value;
+      const { build } = statement;
+      const taken = await published(directory, build, async (draft) => {
+        const copied = await copyAll(join(from, BYTES), join(draft, BYTES), artifacts);
+        if (!copied.ok) return copied;
+        await writeFile(join(draft, PROVENANCE), provenance);
+        await writeFile(join(draft, ARTIFACTS), `${canonicalJson(artifacts)}\n`);
+        return ok(text);
+      });
       return taken.ok ? ok(takenOf(statement)) : taken;
     },
 
@@ -185,76 +190,22 @@ async function ownRelease(releases: string, build: Digest): Promise<Carried | nu
 
 async function takenBuild(place: string): Promise<Carried | null> {
   if ((await readFile(join(place, STATEMENT)).catch(absentAsNull)) === null) return null;
-  const artifacts = artifactsOf(parsed(await readFile(join(place, ARTIFACTS), 'utf8')));
+  const artifacts = artifactsOf(await readFile(join(place, ARTIFACTS), 'utf8'));
   const provenance = digestBytes(await readFile(join(place, PROVENANCE)));
   return artifacts === null ? null : { bytes: join(place, BYTES), artifacts, provenance };
 }
 
-/** All that a carried build is: what is said of it, and where its bytes are. */
-interface Content {
-  /** The signed statement as it is written. */
+interface ReadExport {
+  readonly statement: BuildExport;
   readonly text: string;
   readonly artifacts: readonly SealedArtifact[];
   readonly provenance: string;
-  /** The directory that holds each artifact under its id. */
-  readonly from: string;
-}
-
-const listOf = (artifacts: readonly SealedArtifact[]): string => `${canonicalJson(artifacts)}\n`;
-
-async function fill(draft: string, { text, artifacts, provenance, from }: Content): Promise<Outcome<'filled'>> {
-  const bytes = join(draft, BYTES);
-  await mkdir(bytes, { recursive: true, mode: 0o700 });
-  for (const artifact of artifacts) {
-    const altered = await copyArtifact(join(from, artifact.id), join(bytes, artifact.id), artifact);
-    if (altered !== null) return notAsSealed(altered);
-  }
-  await writeFile(join(draft, PROVENANCE), provenance);
-  await writeFile(join(draft, ARTIFACTS), listOf(artifacts));
-  // F27: every byte and every name is durable before the statement is.
-  const made = (await walk(draft)).flatMap(({ kind, path }) => (kind === 'link' ? [] : [join(draft, path)]));
-  await atOnce(FILES_AT_ONCE, [...made, draft], syncPath);
-  await writeDurably(join(draft, STATEMENT), text, 0o444);
-  return ok('filled');
-}
-
-/** Whether a place holds exactly this, to the last byte. */
-async function holds(place: string, { text, artifacts, provenance }: Content): Promise<boolean> {
-  const expected = [text, listOf(artifacts), provenance];
-  const texts = await Promise.all(
-    [STATEMENT, ARTIFACTS, PROVENANCE].map((name) => readForeign(join(place, name), TEXT_LIMIT_BYTES)),
-  );
-  if (texts.some((found, index) => found !== expected[index])) return false;
-  for (const artifact of artifacts) {
-    if ((await artifactDifference(join(place, BYTES, artifact.id), artifact, { digest: digestFile })) !== null)
-      return false;
-  }
-  return true;
-}
-
-/** Removes all but the newest builds and those that are named; and drafts that a crash left behind. */
-async function prune(
-  beneath: string,
-  keep: { readonly drafts: ReadonlySet<string>; readonly named: ReadonlySet<string> },
-): Promise<void> {
-  const found: { readonly path: string; readonly changedMs: number }[] = [];
-  for (const name of await readdir(beneath)) {
-    const path = join(beneath, name);
-    if (name.startsWith(DRAFT) && !keep.drafts.has(path)) await removeTree(path);
-    const stat = /^[0-9a-f]{64}$/.test(name) && !keep.named.has(name) ? await lstat(path).catch(absentAsNull) : null;
-    if (stat !== null) found.push({ path, changedMs: stat.ctimeMs });
-  }
-  const aged = found.toSorted((a, b) => b.changedMs - a.changedMs).slice(KEPT_LIMIT - 1);
-  for (const { path } of aged) await removeTree(path);
 }
 
 /** What an export says, and whether its lists and its provenance are what was signed. */
-async function readExport(
-  from: string,
-  builders: readonly string[],
-): Promise<Outcome<Content & { readonly statement: BuildExport }>> {
+async function readExport(from: string, builders: readonly string[]): Promise<Outcome<ReadExport>> {
   const [text, list, provenance] = await Promise.all(
-    [STATEMENT, ARTIFACTS, PROVENANCE].map((name) => readForeign(join(from, name), TEXT_LIMIT_BYTES)),
+    [STATEMENT, ARTIFACTS, PROVENANCE].map((name) => readFile(join(from, name), 'utf8').catch(absentAsNull)),
   );
   if (typeof text !== 'string' || typeof list !== 'string' || typeof provenance !== 'string') {
     return refused(refusal('build-export-missing', `${from} holds no whole export of a build.`));
@@ -262,13 +213,26 @@ async function readExport(
   const opened = openBuildExport(parsed(text), builders.map(verificationKey));
   if (!opened.ok) return opened;
   const statement = opened.value;
-  const artifacts = artifactsOf(parsed(list));
-  const signed = artifacts?.map(({ id, kind, digest }) => ({ id, kind, digest }));
-  if (artifacts === null || canonicalJson(signed ?? []) !== canonicalJson(statement.content.artifacts)) {
+  const artifacts = artifactsOf(list);
+  const named = artifacts?.map(({ id, kind, digest }) => ({ id, kind, digest }));
+  if (artifacts === null || canonicalJson(named ?? []) !== canonicalJson(statement.content.artifacts)) {
     return notAsSealed(ARTIFACTS);
   }
   if (digestBytes(provenance) !== statement.provenance) return notAsSealed(PROVENANCE);
-  return ok({ statement, text, artifacts, provenance, from: join(from, BYTES) });
+  return ok({ statement, text, artifacts, provenance });
+}
+
+/** The list of files, each artifact carrying its own digest and no path that leaves it; `null` otherwise. */
+function artifactsOf(text: string): readonly SealedArtifact[] | null {
+  const read = z.array(sealedArtifactSchema).safeParse(parsed(text));
+  if (!read.success) return null;
+  const own = read.data.every(
+    ({ id, kind, digest, files }) =>
+      /^[a-z0-9][a-z0-9-]{0,62}$/.test(id) &&
+      sealedArtifact(id, kind, files).digest === digest &&
+      files.every(({ path }) => path.split('/').every((part) => part !== '..' && (part !== '' || path === ''))),
+  );
+  return own ? read.data : null;
 }
 
 function parsed(text: string): unknown {

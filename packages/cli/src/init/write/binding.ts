@@ -92,6 +92,7 @@ export function bindingText(
     [
       '# Where its users find it, whichever build serves.',
       '[route]',
+      ...(proposal.health.kind === 'tcp' ? ['protocol = "tcp"'] : []),
       `listen = { host = "127.0.0.1", port = ${place.port} }`,
     ].join('\n'),
   ]);

@@ -5,6 +5,12 @@ import { comment, listOf, paragraphs, quoted } from './toml.ts';
 /** Where a recipe is, from the directory of its program. */
 export const RECIPE = 'deployment/idunn/recipe.toml';
 
+const HEALTH: Readonly<Record<Proposal['health']['kind'], string>> = {
+  idunn: 'It embeds @idunn/workload and signs its own presence; the path answers 2xx while it is well.',
+  http: 'Asked again and again while it runs; only 200 counts as well, and one bad answer alone is no verdict.',
+  tcp: 'Connected to again and again while it runs; one refused connection alone is no verdict.',
+};
+
 /** The recipe of a proposal, with what each line does. `prefix` is the program's directory, from the tree's top. */
 export function recipeText(proposal: Proposal, prefix: string): string {
   const { target, steps, artifacts, service, args, health, stores, schema, capabilities, variables } = proposal;
@@ -45,16 +51,14 @@ export function recipeText(proposal: Proposal, prefix: string): string {
             `required_environment = ${listOf(variables.map(({ name }) => name))}`,
           ]),
       '# A private port for each start, and one stable route that is moved from build to build.',
-      'protocol = "http"',
+      `protocol = "${health.kind === 'tcp' ? 'tcp' : 'http'}"`,
       'routed = true',
     ].join('\n'),
     [
-      health.kind === 'idunn'
-        ? '# It embeds @idunn/workload and signs its own presence; the path answers 2xx while it is well.'
-        : '# Asked again and again while it runs; only 200 counts as well, and one bad answer alone is no verdict.',
+      `# ${HEALTH[health.kind]}`,
       '[health]',
       `kind = ${quoted(health.kind)}`,
-      `path = ${quoted(health.path)}`,
+      ...(health.kind === 'tcp' ? [] : [`path = ${quoted(health.path)}`]),
     ].join('\n'),
     stores.length === 0
       ? comment('No [state]: nothing that it writes is kept.')
