@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Proof } from './lib/proof.ts';
+import { prove } from './lib/prove.ts';
 
 /** `npm run proof` lists the proofs; `npm run proof -- NAME [--quick]` runs one and prints one JSON line last. */
 const { values, positionals } = parseArgs({
@@ -26,19 +27,5 @@ if (values.list) {
   console.error(`There is no proof named '${name}'. Known: ${names.join(', ')}.`);
   process.exitCode = 2;
 } else {
-  await prove(await load(name));
-}
-
-async function prove(proof: Proof): Promise<void> {
-  console.error(`${proof.name}: ${proof.promise}`);
-  const begun = performance.now();
-  const note = (text: string) =>
-    console.error(`  ${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${text}`);
-  const { figures, claims } = await proof.run({ quick: values.quick, note });
-  for (const { holds, says } of claims) console.error(`  ${holds ? 'holds ' : 'BROKEN'}  ${says}`);
-  const broken = claims.filter((each) => !each.holds).map((each) => each.says);
-  console.log(
-    JSON.stringify({ proof: proof.name, quick: values.quick, held: broken.length === 0, ...figures, broken }),
-  );
-  process.exitCode = broken.length === 0 && claims.length > 0 ? 0 : 1;
+  await prove(await load(name), values.quick);
 }

@@ -1,10 +1,14 @@
-import { type Fleet, makeFleet } from '../../tests/e2e/lib/fleet.ts';
+import { type Fleet, makeFleet, type Scope } from '../../tests/e2e/lib/fleet.ts';
 
 /**
  * Runs `act` with a fleet of its own and ends everything that the fleet started, also when `act` throws or we are told
  * to end.
  */
-export async function withFleet<T>(act: (fleet: Fleet) => Promise<T>): Promise<T> {
+export const withFleet = <T>(act: (fleet: Fleet) => Promise<T>): Promise<T> =>
+  withScope(async (scope) => act(await makeFleet(scope)));
+
+/** The same for whatever tells the scope how it is ended; the newest is ended first. */
+export async function withScope<T>(act: (scope: Scope) => Promise<T>): Promise<T> {
   const endings: (() => Promise<void>)[] = [];
   const scope = {
     passed: false,
@@ -21,7 +25,7 @@ export async function withFleet<T>(act: (fleet: Fleet) => Promise<T>): Promise<T
   };
   process.once('SIGTERM', interrupted).once('SIGINT', interrupted);
   try {
-    const result = await act(await makeFleet(scope));
+    const result = await act(scope);
     scope.passed = true;
     return result;
   } finally {

@@ -46,6 +46,12 @@ export const SUITES = [
     programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts', '--seeds', '300']],
   },
   { name: 'end-to-end', budgetS: 480, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
+  {
+    name: 'chaos',
+    budgetS: 240,
+    when: 'proofs/chaos.ts',
+    programs: [['node', '--conditions=source', 'proofs/chaos.ts', '--minutes', '2', '--seed', '1']],
+  },
   { name: 'proofs', budgetS: 480, when: 'proofs/run.ts', proofs: true },
 ];
 
@@ -65,5 +71,6 @@ export const DEBIAN_PACKAGES = [
   { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },
   { package: 'postgresql', program: 'pg_lsclusters', because: 'databases are carried down the ladder' },
   { package: 'python3', program: 'python3', because: 'almanac, an example that knows nothing of Idunn, is tried' },
+  { package: 'systemd-container', program: 'systemd-nspawn', because: 'restarts are compared with a booted systemd' },
   { package: 'zstd', program: 'zstd', because: 'bundles are read by other programs' },
 ];
