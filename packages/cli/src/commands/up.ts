@@ -1,4 +1,4 @@
-import type { Answer, Client, CommandRequest, OutcomeLine, RefusalAnswer } from '@idunn/client';
+import type { Answer, Client, CommandRequest, OperationReceiptAnswer, OutcomeLine, RefusalAnswer } from '@idunn/client';
 import { type CommonOptions, type Context, openContext, printJson, refuse, withSuggestion } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
 import { EXIT, exitOfOutcome, exitOfRefusal } from '../exit.ts';
@@ -35,10 +35,10 @@ export async function up(environment: Environment, subject: string, options: UpO
 
 /** Submits one command and follows its transaction; a repeat of its operation id follows the first one (F24). */
 export async function run(context: Context, request: CommandRequest, options: FollowOptions): Promise<number> {
-  const { environment, client, json } = context;
-  const receipt = await client.command(request);
+  const { environment, json } = context;
+  const receipt = await submit(context, request);
   if (!receipt.ok) {
-    const refusal = repeatable(withSuggestion(receipt.refusal), request);
+    const refusal = withSuggestion(receipt.refusal);
     if (!json) return refuse(environment, json, refusal);
     const about = 'target' in request ? request.target : request.transaction;
     printJson(environment, rejection(about, refusal, environment.nowMs()));
@@ -49,11 +49,31 @@ export async function run(context: Context, request: CommandRequest, options: Fo
   return exitOfOutcome(outcome);
 }
 
-/** A lost answer is no refusal: the command may stand, and its operation id finds out. */
-function repeatable(refusal: RefusalAnswer, { operationId }: CommandRequest): RefusalAnswer {
-  if (refusal.code !== 'daemon-unreachable' || !refusal.reason.includes('hang up')) return refusal;
-  return { ...refusal, remedy: `Repeat the command with --operation-id ${operationId}: it is never run twice.` };
+/**
+ * A daemon that dies before it answers may have recorded the command. It is asked again under the same operation id, so
+ * the next daemon takes it up or begins it, and never runs it twice (I6, I12).
+ */
+async function submit(
+  { environment, client }: Context,
+  request: CommandRequest,
+): Promise<Answer<OperationReceiptAnswer>> {
+  const first = await client.command(request);
+  if (first.ok || !isLost(first.refusal)) return first;
+  environment.err.write('The daemon went away before it answered; asking again for at most a minute.\n');
+  for (let asked = 0; asked < ASK_AGAIN_TIMES; asked++) {
+    await new Promise<void>((resolve) => void environment.after(ASK_AGAIN_MS, resolve));
+    const answer = await client.command(request);
+    if (answer.ok || answer.refusal.code !== 'daemon-unreachable') return answer;
+  }
+  const remedy = `Run idunn daemon --detach, then the command with --operation-id ${request.operationId}: it is never run twice.`;
+  return { ok: false, refusal: { ...first.refusal, remedy } };
 }
+
+const ASK_AGAIN_MS = 250;
+const ASK_AGAIN_TIMES = 240;
+
+const isLost = ({ code, reason }: RefusalAnswer): boolean =>
+  code === 'daemon-unreachable' && reason.includes('hang up');
 
 /** The last line of `up --json` when nothing was begun. */
 const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): OutcomeLine => ({
