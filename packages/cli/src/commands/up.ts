@@ -65,7 +65,8 @@ async function submit(
     const answer = await client.command(request);
     if (answer.ok || answer.refusal.code !== 'daemon-unreachable') return answer;
   }
-  const remedy = `Run idunn daemon --detach, then the command with --operation-id ${request.operationId}: it is never run twice.`;
+  const words = `the command with --operation-id ${request.operationId}`;
+  const remedy = `Run idunn daemon --detach, then ${words}: it is never run twice.`;
   return { ok: false, refusal: { ...first.refusal, remedy } };
 }
 
