@@ -48,7 +48,7 @@ function sort(request: KubeRequest, { status, body }: KubeAnswer): Asked {
   if (status >= 200 && status < 300) return { kind: 'object', body };
   const said = statusSchema.safeParse(body);
   const message = said.success && said.data.message !== '' ? said.data.message : `status ${status}`;
-  const what = `${request.method} ${request.path}: ${message}`;
+  const what = `${request.method} ${request.path}: ${mayQuote(request, status) ? message : withoutValues(status, said.data)}`;
   switch (status) {
     case 404:
       return { kind: 'absent' };
@@ -74,6 +74,15 @@ function sort(request: KubeRequest, { status, body }: KubeAnswer): Asked {
       };
     }
   }
+}
+
+/** F30: what a server says of a Secret that it does not take may quote the values of it. */
+const mayQuote = ({ path }: KubeRequest, status: number): boolean =>
+  !/\/secrets(?:\/|$)/.test(path) || [401, 403, 404, 409, 410].includes(status);
+
+function withoutValues(status: number, said: z.infer<typeof statusSchema> | undefined): string {
+  const fields = (said?.details?.causes ?? []).flatMap(({ field }) => (field === '' ? [] : [field]));
+  return [`status ${status}`, said?.reason ?? '', ...fields].filter((word) => word !== '').join(', ');
 }
 
 /** A read or a change whose object must be there and whose answer must fit. */

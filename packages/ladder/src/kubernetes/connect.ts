@@ -73,14 +73,26 @@ function readConfig(config: KubeConfig, { kubeconfig, context }: ClusterOptions)
   try {
     config.loadFromString(kubeconfig);
   } catch (error) {
-    return `The kubeconfig cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+    return `The kubeconfig cannot be read: ${whyUnreadable(error)}.`;
   }
   const names = config.getContexts().map(({ name }) => name);
   if (context !== undefined && !names.includes(context)) {
     return `The kubeconfig has no context ${context}; it has ${names.join(', ') || 'none'}.`;
   }
   if (context !== undefined) config.setCurrentContext(context);
-  return config.getCurrentCluster() === null ? 'The kubeconfig names no cluster for its context.' : null;
+  const server = config.getCurrentCluster()?.server;
+  if (server === undefined) return 'The kubeconfig names no cluster for its context.';
+  if (!URL.canParse(server)) return 'The kubeconfig names a server that is no URL.';
+  const { username, password } = new URL(server);
+  return username + password === '' ? null : 'The kubeconfig has credentials in the URL of its server.';
+}
+
+/** F30: the parser's own message shows the lines around the fault, and a kubeconfig has tokens there. */
+function whyUnreadable(error: unknown): string {
+  if (!(error instanceof Error)) return 'it is no kubeconfig';
+  if (!('reason' in error && typeof error.reason === 'string')) return error.message;
+  const mark = 'mark' in error ? (error.mark as { readonly line?: number } | null) : null;
+  return `${error.reason}${typeof mark?.line === 'number' ? ` in line ${mark.line + 1}` : ''}`;
 }
 
 function parsed(text: string): unknown {

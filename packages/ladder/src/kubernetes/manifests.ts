@@ -1,5 +1,5 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import { parseAllDocuments } from 'yaml';
+import { LineCounter, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { ask, objectOf } from './answer.ts';
 import type { KubeApi } from './api.ts';
@@ -8,10 +8,14 @@ import { accepted, applyFields, type FieldConflicts, MANAGERS } from './change.t
 /** Objects that one apply takes. */
 const OBJECT_LIMIT = 1_000;
 
+/** Both become parts of a path, so that nothing in them may lead it elsewhere. */
+const apiVersion = z.string().regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-z][a-z0-9]*$/);
+const objectName = z.string().regex(/^(?!\.{1,2}$)[^/%]{1,253}$/);
+
 const manifestSchema = z.looseObject({
-  apiVersion: z.string().min(1),
+  apiVersion,
   kind: z.string().min(1),
-  metadata: z.looseObject({ name: z.string().min(1), namespace: z.string().optional() }),
+  metadata: z.looseObject({ name: objectName, namespace: z.string().optional() }),
 });
 type Manifest = z.infer<typeof manifestSchema>;
 
@@ -93,9 +97,14 @@ function whyOutside(namespace: string, manifest: Manifest, namespaced: boolean):
 function readManifests(documents: readonly string[]): Outcome<readonly Manifest[]> {
   const manifests: Manifest[] = [];
   for (const [index, text] of documents.entries()) {
-    for (const document of parseAllDocuments(text, { uniqueKeys: true })) {
+    const lines = new LineCounter();
+    for (const document of parseAllDocuments(text, { uniqueKeys: true, prettyErrors: false, lineCounter: lines })) {
       const [fault] = document.errors;
-      if (fault !== undefined) return unusable(`Document ${index + 1}: ${fault.message}`);
+      if (fault !== undefined) {
+        // F30: the parser's own words quote the text, which may be that of a Secret.
+        const { line, col } = lines.linePos(fault.pos[0]);
+        return unusable(`Document ${index + 1} is no YAML at line ${line}, column ${col}: ${fault.code}`);
+      }
       const value: unknown = document.toJS({ maxAliasCount: 100 });
       if (value === null) continue;
       const read = manifestSchema.safeParse(value);

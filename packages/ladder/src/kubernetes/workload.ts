@@ -80,7 +80,8 @@ export const workloadSchema = z.object({
 export type KubeWorkload = z.infer<typeof workloadSchema>;
 
 export function parseWorkload(text: string): Outcome<WorkloadRef> {
-  const [, kind = '', name = '', picked] = /^([a-z]+)\/([a-z0-9.-]{1,253})(?:#([a-z0-9-]{1,63}))?$/.exec(text) ?? [];
+  const [, kind = '', name = '', picked] =
+    /^([a-z]+)\/([a-z0-9][a-z0-9.-]{0,252})(?:#([a-z0-9-]{1,63}))?$/.exec(text) ?? [];
   if (Object.hasOwn(WORKLOAD_KINDS, kind)) {
     return ok({ kind: kind as WorkloadKind, name, container: picked ?? null });
   }
