@@ -194,6 +194,12 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: "${image}"}]}}
 `;
 
+const ACCESS = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+`;
+
 test('a slot in a cluster: raised, switched, promoted, rolled back, put to sleep and woken', async (t) => {
   const runs = (slot: string) => `  ${slot}:\n    runs: {kind: kubernetes, kubeconfig: kube.json}\n`;
   const { fleet, idunn, audit } = await bench(t, PLACES + runs('dev') + runs('qa'));
@@ -234,11 +240,34 @@ test('a slot in a cluster: raised, switched, promoted, rolled back, put to sleep
 
   await mkdir(join(fleet, 'manifests'));
   writeFileSync(join(fleet, 'manifests', 'release.yaml'), DEPLOYMENT('web:3'));
+  writeFileSync(join(fleet, 'manifests', 'access.yaml'), ACCESS);
   const route = '--host qa.example.test --service web --port 80';
+  const changes = (): string[] => server.requests.filter((line) => line.startsWith('PATCH'));
+  const before = changes().length;
+  await mkdir(join(fleet, 'empty'));
+  await mkdir(join(fleet, 'misspelt'));
+  writeFileSync(join(fleet, 'misspelt', 'relase.yaml'), DEPLOYMENT('web:3'));
+  for (const [directory, said] of [
+    ['nowhere', /ladder-file-unreadable/],
+    ['empty', /holds no release.yaml/],
+    ['misspelt', /relase.yaml is no phase; there are access.yaml, tls.yaml/],
+  ] as const) {
+    assert.match((await idunn(`ladder raise qa --manifests ${directory} ${route} --deadline 5`)).err, said);
+  }
+  assert.match((await idunn(`ladder switch qa qa-20200101-0000 ${route} --deadline 5`)).err, /generation-empty/);
+  assert.equal(changes().length, before, 'the host never leads to where nothing runs');
   const raised = await idunn(`ladder raise qa --manifests manifests ${route} --deadline 5`);
   assert.equal(raised.code, 0, raised.err);
   assert.match(raised.err, /tls: no tls.yaml, passed over/);
   const generation = 'qa-20261130-0001';
+  const applied = changes().filter((line) => !line.includes('?'));
+  const [access, namespace] = ['/roles/reader', `/namespaces/${generation}`].map((end) =>
+    applied.findIndex((line) => line.endsWith(end)),
+  );
+  assert.ok(
+    namespace !== undefined && access !== undefined && namespace >= 0 && namespace < access,
+    applied.join('\n'),
+  );
   const shown = await idunn('ladder generations qa');
   assert.match(shown.out, new RegExp(`${generation} .* qa.example.test`));
   assert.match((await idunn(`ladder sleep qa --namespace ${generation} --deadline 5`)).err, /generation-live/);

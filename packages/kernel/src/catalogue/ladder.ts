@@ -116,6 +116,12 @@ export const ladderErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'generation-empty': {
+    reason: 'Nothing runs where the host would lead.',
+    remedy: 'Raise the generation first; idunn ladder generations shows those that there are.',
+    blame: 'user',
+    retry: 'final',
+  },
   'generation-live': {
     reason: 'A host of the slot leads to the namespace that would be put to sleep.',
     remedy: 'Run idunn ladder switch to move the host to another generation first.',

@@ -134,6 +134,15 @@ test('F21, I10: what a host leads to, or may lead to, is not put to sleep', asyn
   assert.deepEqual(operations.reached, ['sleep qa-20261130-0111']);
 });
 
+test('I10: no host is led to a namespace in which nothing runs, however awake it is', async () => {
+  const clearance = valueOf(await worldOf(ladder).clear({ slot: 'qa' }));
+  const operations = countingOperations();
+  operations.empty.add('qa-20261130-0111');
+  const plan = valueOf(ladder.switchPlan(qa, { from: 'orchard-qa', to: 'qa-20261130-0111', route }));
+  assert.equal(answerOf(await ladder.runPlan(operations, clearance, plan, { stepDeadlineMs: 1 })), 'generation-empty');
+  assert.deepEqual(operations.reached, ['wake qa-20261130-0111']);
+});
+
 test('a plan stops at the first step that is refused and says what was done', async () => {
   const clearance = valueOf(await worldOf(ladder).clear({ slot: 'qa' }));
   const operations = countingOperations();

@@ -24,8 +24,9 @@ export async function runPlan(
     progress?.(step, index);
     const outcome = await carryOut(operations, clearance, step, stepDeadlineMs);
     if (!outcome.ok) {
-      const done = steps.slice(0, index);
-      return refused({ ...outcome.refusal, detail: { done: done.map((one) => renderPlan([one]).slice(3)) } });
+      const done = steps.slice(0, index).map((one) => renderPlan([one]).slice(3));
+      const { detail } = outcome.refusal;
+      return refused({ ...outcome.refusal, detail: { done, ...(detail === undefined ? {} : { because: detail }) } });
     }
   }
   return ok(undefined);
@@ -46,7 +47,7 @@ async function carryOut(
     case 'wake':
       return operations.wake(clearance, { namespace, deadlineMs });
     case 'route-host':
-      return operations.routeHost(clearance, { namespace, ...step.route });
+      return routeHost(operations, clearance, step);
     case 'drop-route':
       return operations.dropRoute(clearance, { namespace, host: step.host });
     case 'raise':
@@ -54,6 +55,20 @@ async function carryOut(
         refusal('raise-phase-open', `The phase ${step.phase} of ${namespace} is the caller's to carry out.`),
       );
   }
+}
+
+/** An empty namespace is awake at once: that is no sign that anything would answer there (I10). */
+async function routeHost(
+  operations: ReleaseOperations,
+  clearance: Clearance,
+  { namespace, route }: PlanStep & { readonly kind: 'route-host' },
+): Promise<Outcome<void>> {
+  const running = await operations.workloads({ namespace });
+  if (!running.ok) return running;
+  if (running.value.length > 0) return operations.routeHost(clearance, { namespace, ...route });
+  return refused(
+    refusal('generation-empty', `Nothing runs in ${namespace}: ${route.host} would lead to where nobody answers.`),
+  );
 }
 
 /** A host that cannot be looked up may well lead there (I10). */

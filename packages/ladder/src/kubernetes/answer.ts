@@ -48,7 +48,8 @@ function sort(request: KubeRequest, { status, body }: KubeAnswer): Asked {
   if (status >= 200 && status < 300) return { kind: 'object', body };
   const said = statusSchema.safeParse(body);
   const message = said.success && said.data.message !== '' ? said.data.message : `status ${status}`;
-  const what = `${request.method} ${request.path}: ${mayQuote(request, status) ? message : withoutValues(status, said.data)}`;
+  const words = mayQuote(request, status) ? message : withoutValues(status, said.data);
+  const what = `${request.method} ${request.path}: ${words}`;
   switch (status) {
     case 404:
       return { kind: 'absent' };

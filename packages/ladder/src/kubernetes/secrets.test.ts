@@ -66,7 +66,7 @@ test('nothing in a manifest or a workload’s name leads a path elsewhere', asyn
     SECRET.replace('name: mail', 'name: a/b'),
     SECRET.replace('apiVersion: v1', 'apiVersion: v1/../v1'),
     SECRET.replace('apiVersion: v1', 'apiVersion: "v1?x="'),
-    `apiVersion: v1\nkind: List\nitems: [${JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } })}]`,
+    'apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: x}}]',
     SECRET.replace('name: mail', 'generateName: mail-'),
   ]) {
     const applied = await operations.apply(clearance, { ...at, source: { kind: 'manifests', documents: [document] } });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import {
@@ -71,37 +71,58 @@ export const raise = (environment: Environment, name: string, options: RaiseOpti
     const to = made.value.namespace;
     const plan = raisePlan(slot.value, { from: from.value, to, route: routeOf(options) });
     if (!plan.ok) return plan;
+    const directory = resolve(environment.directory, options.manifests);
     if (operations === null) return dryRun(renderPlan(plan.value), context, name);
+    const manifests = readPhases(directory);
+    if (!manifests.ok) return manifests;
     const clearance = await context.guard.clear({ slot: name });
     if (!clearance.ok) return clearance;
-    const directory = resolve(environment.directory, options.manifests);
     for (const phase of RAISE_PHASES) {
-      const climbed = await climb(context, operations.value, clearance.value, { directory, phase, namespace: to });
+      const text = manifests.value.get(phase) ?? null;
+      const climbed = await climb(context, operations.value, clearance.value, { phase, namespace: to, text });
       if (!climbed.ok) return climbed;
     }
     const switching = plan.value.filter(({ kind }) => kind !== 'raise');
     return carryOut(context, operations.value, clearance.value, switching, options);
   });
 
+/** Every file of the directory, before anything is changed: a misspelt one would be a phase that is left out unseen. */
+function readPhases(directory: string): Outcome<ReadonlyMap<string, string>> {
+  const phases = RAISE_PHASES.filter((phase) => phase !== 'namespace');
+  const texts = new Map<string, string>();
+  try {
+    for (const name of readdirSync(directory)) {
+      const phase = phases.find((one) => name === `${one}.yaml`);
+      if (phase === undefined) {
+        const known = phases.map((one) => `${one}.yaml`).join(', ');
+        return refused(refusal('manifest-unusable', `${join(directory, name)} is no phase; there are ${known}.`));
+      }
+      texts.set(phase, readFileSync(join(directory, name), 'utf8'));
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused(refusal('ladder-file-unreadable', `${directory} cannot be read: ${why}.`));
+  }
+  if (texts.has('release')) return ok(texts);
+  return refused(refusal('manifest-unusable', `${directory} holds no release.yaml: there would be nothing to raise.`));
+}
+
 async function climb(
   { say }: LadderContext,
   operations: ReleaseOperations,
   clearance: Clearance,
-  { directory, phase, namespace }: { readonly directory: string; readonly phase: string; readonly namespace: string },
+  { phase, namespace, text }: { readonly phase: string; readonly namespace: string; readonly text: string | null },
 ): Promise<Outcome<void>> {
-  // The namespace is named by the generation and by nothing else; whatever names none is put into it.
-  if (phase === 'namespace') {
-    const made = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    return operations.apply(clearance, { namespace, source: { kind: 'manifests', documents: [made] } });
+  // The namespace is named by the generation and by nothing else; whatever names none is put into it. Rights within
+  // it need it to be there.
+  if (phase === 'namespace' || (phase === 'access' && text !== null)) {
+    const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    const made = await operations.apply(clearance, { namespace, source: { kind: 'manifests', documents: [manifest] } });
+    if (!made.ok || phase === 'namespace') return made;
   }
-  const file = join(directory, `${phase}.yaml`);
-  if (!existsSync(file)) {
-    say(`${phase}: no ${phase}.yaml, passed over`);
-    return ok(undefined);
-  }
-  say(`${phase}: applying ${file}`);
-  const documents = [readFileSync(file, 'utf8')];
-  return operations.apply(clearance, { namespace, source: { kind: 'manifests', documents } });
+  say(text === null ? `${phase}: no ${phase}.yaml, passed over` : `${phase}: applying ${phase}.yaml`);
+  if (text === null) return ok(undefined);
+  return operations.apply(clearance, { namespace, source: { kind: 'manifests', documents: [text] } });
 }
 
 /** Where the host leads now; a dry run reads nothing and shows the plan as from nowhere. */

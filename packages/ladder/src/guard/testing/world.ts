@@ -85,8 +85,11 @@ export function worldOf(ladder: LadderPackage, slots: readonly Slot[] = SLOTS): 
 export function countingOperations(): ReleaseOperations & {
   readonly reached: string[];
   hosts: Record<string, string>;
+  /** Namespaces in which nothing runs. */
+  readonly empty: Set<string>;
 } {
   const reached: string[] = [];
+  const empty = new Set<string>();
   const hosts: Record<string, string> = {};
   const change =
     (name: string) =>
@@ -98,8 +101,10 @@ export function countingOperations(): ReleaseOperations & {
     description: 'nothing',
     reached,
     hosts,
+    empty,
     currentRelease: async () => ({ kind: 'absent' }),
-    workloads: async () => ok([]),
+    workloads: async ({ namespace }) =>
+      ok(empty.has(namespace) ? [] : [{ name: 'deployment/web', release: 'web:1', replicas: 1 }]),
     namespaces: async () => ok([]),
     exported: async () => ok(null),
     hostOwner: async (host) => {
