@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALONE, GATED } from './broken-kinds.ts';
 import { run } from './run.ts';
-import { type Scenario, twoDeploys } from './scenario.ts';
+import { CALM, type Scenario, twoDeploys } from './scenario.ts';
 import { sweep } from './sweep.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
@@ -87,3 +87,24 @@ for (const [what, shape, behaviour, outcome] of [
     assert.deepEqual([...swept.outcomes], [outcome]);
   });
 }
+
+test('I9: the way back to a build of the other kind passes over a row that its last launch left behind', async () => {
+  const shape: TargetShape = { stores: 1, routed: true };
+  const { violations, results, world } = await run({
+    ...CALM,
+    seed: 1,
+    shapes: { app: shape },
+    deploys: [
+      { target: 'app', atMs: 10, behaviour: 'lies-when-relaunched', revision: 1, otherKind: true },
+      { target: 'app', atMs: 7_600, behaviour: 'exits-after-grant', revision: 2 },
+    ],
+    kills: [{ target: 'app', atMs: 1_900 }],
+  });
+  assert.deepEqual(violations, []);
+  assert.equal(results[1]?.outcome, 'operator-required');
+  const [first] = world.processes.values();
+  const again = world.ledger.of('started').filter(({ atMs, activation }) => {
+    return atMs > 8_700 && world.activations.get(activation)?.incarnation === first?.activation.incarnation;
+  });
+  assert.ok(again.length > 0);
+});

@@ -87,6 +87,8 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
   const { e, passage } = f;
   const { launch } = passage.successor;
   if (where.at === 'unreadable') {
+    const left = leftBehind(f);
+    if (left !== null && passage.move !== null) return f.keep({ ...passage, move: { ...passage.move, from: left } });
     if (isPast(e, f.untilMs)) return f.giveUp(because('lease-row-unexpected', where.detail), true);
     return wait(`the lease row: ${where.detail}`, 'idunn inspect', {
       untilMs: f.untilMs,
@@ -101,6 +103,17 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return ended(exited(launch.id));
   return where.at === 'before-move' ? decideFence(f, ended) : decideGranted(f, where.epoch, ended);
+}
+
+/**
+ * The row that the way back meets in the incumbent's own place, when the last that it was granted to was not the
+ * incumbent but a later launch of ours that is seen gone. Any other row stays held (I1, I10).
+ */
+function leftBehind({ e, passage: { direction, move } }: PassageFrame): Standing | null {
+  if (direction !== 'back' || move === null || e.rows.kind !== 'seen') return null;
+  const reading = readRows(e.rows.value, move);
+  if (reading.kind !== 'uniform' || reading.standing.epoch >= move.to.epoch) return null;
+  return e.holder.issued && e.holder.found.kind === 'absent' ? reading.standing : null;
 }
 
 /** Which refusal a passed deadline is, by how far the handover came. */
