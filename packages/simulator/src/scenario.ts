@@ -1,4 +1,5 @@
 import { type Dice, dice } from './seed.ts';
+import type { Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
@@ -26,6 +27,11 @@ export interface Scenario {
   /** Chance of death at each later crash point, and of a lost answer at each effect. */
   readonly crashChance: number;
   readonly lostChance: number;
+  /** Chance of an answer that comes late, and of an effect that is carried out twice. */
+  readonly lateChance?: number;
+  readonly doubledChance?: number;
+  /** Faults at the moment at which a transaction enters a phase, once each. */
+  readonly strikes?: readonly Strike[];
   /** Chance of an uncertain answer of the record store at each write. */
   readonly uncertainChance: number;
   readonly kills: readonly { readonly target: string; readonly atMs: number }[];
@@ -131,5 +137,7 @@ export function scenarioOf(seed: number): Scenario {
     })),
     observerDown: several(0.2, span),
     wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
+    lateChance: roll.hits(0.2) ? 0.03 : 0,
+    doubledChance: roll.hits(0.2) ? 0.05 : 0,
   };
 }

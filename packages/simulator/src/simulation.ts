@@ -23,6 +23,7 @@ import { fakeRoute } from './ports/route.ts';
 import { fakeWorkload } from './ports/workload.ts';
 import { lastFaultMs, type Scenario } from './scenario.ts';
 import { type Dice, dice } from './seed.ts';
+import type { FaultName, Strike } from './strikes.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Clients } from './world/clients.ts';
 import { OTHER_KIND, refOf } from './world/sources.ts';
@@ -35,6 +36,14 @@ const RUN_LIMIT_MS = 400_000;
 const SETTLE_LIMIT_MS = 700_000;
 /** One durable write in so many is checked against its schema and carried as text. */
 const ENCODES_EVERY = 64;
+
+/** How long a freeze, a hold or an outage lasts that strikes a phase. */
+const STRIKE_MS = 400;
+const FATES: Partial<Record<FaultName, Fate>> = {
+  'answer-lost': 'lost',
+  'answer-late': 'late',
+  'effect-doubled': 'doubled',
+};
 
 export interface Report {
   readonly violations: readonly Violation[];
@@ -71,6 +80,10 @@ export class Simulation {
   readonly #orderedAbout = new Map<number, string>();
   /** Transactions that orders began: they end as well. */
   readonly #alsoAwaited = new Map<string, TransactionResult | null>();
+  /** Strikes that were made. */
+  readonly struck = new Set<Strike>();
+  /** What the next effect or durable write is to meet. */
+  #next: FaultName | null = null;
   #points = 0;
   #crashes = 0;
   #ids = 0;
@@ -154,7 +167,8 @@ export class Simulation {
         results: this.#results,
         deploys: this.#scenario.deploys,
         shapes: this.#scenario.shapes,
-        lossless: this.#scenario.lostChance === 0,
+        lossless:
+          this.#scenario.lostChance === 0 && !this.#scenario.strikes?.some(({ fault }) => fault === 'answer-lost'),
         scenario: this.#scenario,
         faults: this.#faults,
       }),
@@ -228,14 +242,26 @@ export class Simulation {
   }
 
   #uncertain(): WriteFate {
+    if (this.#next === 'write-unknown' || this.#next === 'disk-full') {
+      const fate = this.#next === 'disk-full' ? 'full' : 'unknown';
+      this.#next = null;
+      return fate;
+    }
     const { uncertainChance } = this.#scenario;
     return uncertainChance > 0 && this.#dice.hits(uncertainChance) ? 'unknown' : 'go';
   }
 
   #fate(name: string): Fate {
     if (this.#dies(`before ${name}`)) return 'die-before';
-    const { lostChance } = this.#scenario;
+    const { lostChance, lateChance = 0, doubledChance = 0 } = this.#scenario;
+    const next = this.#next === null ? undefined : FATES[this.#next];
+    if (next !== undefined) {
+      this.#next = null;
+      return next;
+    }
     if (lostChance > 0 && this.#dice.hits(lostChance)) return 'lost';
+    if (lateChance > 0 && this.#dice.hits(lateChance)) return 'late';
+    if (doubledChance > 0 && this.#dice.hits(doubledChance)) return 'doubled';
     this.#points += 1;
     return this.#points === this.#scenario.crashAt ? 'die-after' : 'go';
   }
@@ -280,12 +306,71 @@ export class Simulation {
     this.engine = engine;
     engine.subscribe((event) => {
       if (life.alive) this.told.push(event);
+      if (life.alive && event.event === 'phase' && event.tookMs === null) this.#enter(event);
       if (!life.alive || event.event !== 'outcome') return;
       if (event.outcome === 'admitted') this.#told('told-admitted', event.target, event.incarnation);
       if (event.outcome === 'restored') this.#told('told-restored', event.target, event.incarnation);
       void this.#refresh();
     });
     void engine.start().then(() => this.#refresh());
+  }
+
+  /** A transaction enters a phase: what is to befall it there does, as soon as the engine has gone on. */
+  #enter({ transaction, target, phase }: Extract<EngineEvent, { event: 'phase' }>): void {
+    for (const strike of this.#scenario.strikes ?? []) {
+      if (this.struck.has(strike) || strike.phase !== phase || this.kindOf(transaction) !== strike.kind) continue;
+      // Where there is an earlier deployment, it is the last that is struck.
+      if (strike.kind === 'deploy' && this.#receipts.at(-1) !== transaction) continue;
+      this.struck.add(strike);
+      this.time.after(0, () => this.#strike(strike.fault, target, transaction));
+    }
+  }
+
+  kindOf(transaction: string): Strike['kind'] {
+    if (this.#receipts.includes(transaction)) return 'deploy';
+    return this.#alsoAwaited.has(transaction) ? 'restart' : 'continuity';
+  }
+
+  #strike(fault: FaultName, target: string, transaction: string): void {
+    const { world, time } = this;
+    const about = { operationId: `strike-${fault}`, actor: 'ops', tenant: 'local', transaction };
+    const ended = (stop: 'freeze' | 'hold'): void => {
+      world.stop(stop, target, { by: 'ops', reason: 'audit' });
+      time.after(STRIKE_MS, () => world.stop(stop, target, null));
+    };
+    switch (fault) {
+      case 'daemon-killed':
+        return this.crash('a strike');
+      case 'holder-killed':
+        return this.kill(target);
+      case 'candidate-killed': {
+        const named = world.named(target)?.activation;
+        const living = [...world.processes.values()].filter((one) => one.alive && one.activation.target === target);
+        const victim = living.findLast(({ id }) => id !== named) ?? living.at(-1);
+        return victim === undefined ? undefined : world.end(victim, false);
+      }
+      case 'machine-rebooted':
+        return this.reboot();
+      case 'observer-gone':
+        time.after(STRIKE_MS, () => this.observer(true));
+        return this.observer(false);
+      case 'clock-stepped':
+        return time.stepWall(-3_600_000);
+      case 'frozen':
+        return ended('freeze');
+      case 'held':
+        return ended('hold');
+      case 'cancelled':
+        return void this.engine?.submit({ ...about, kind: 'cancel' });
+      case 'expired':
+        return void this.engine?.submit({ ...about, kind: 'expire' });
+      case 'answer-lost':
+      case 'answer-late':
+      case 'effect-doubled':
+      case 'write-unknown':
+      case 'disk-full':
+        this.#next = fault;
+    }
   }
 
   #told(kind: 'told-admitted' | 'told-restored', target: string, incarnation: TransactionResult['incarnation']): void {

@@ -144,7 +144,7 @@ export class VirtualTime {
    * each takes a turn of the event loop.
    */
   async #settled(): Promise<void> {
-    await null;
+    await Promise.resolve();
     await new Promise<void>((resolve) => {
       if (this.#runs === 1) process.nextTick(resolve);
       else setImmediate(resolve);

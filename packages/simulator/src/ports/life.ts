@@ -1,7 +1,12 @@
 import type { World } from '../world/world.ts';
 
-/** What an effect may meet. `lost`: it is done, and the answer does not come back. */
-export type Fate = 'go' | 'die-before' | 'die-after' | 'lost';
+/**
+ * What an effect may meet. `lost`: it is done, and the answer does not come back; `late`: the answer comes when others
+ * have overtaken it; `doubled`: it is carried out twice.
+ */
+export type Fate = 'go' | 'die-before' | 'die-after' | 'lost' | 'late' | 'doubled';
+
+const LATE_MS = 300;
 
 /** One life of the engine. When it has died its calls are never answered and its timers never fire. */
 export class Life {
@@ -33,7 +38,12 @@ export class Life {
     await this.#world.time.sleep(this.#world.dice.between(0, 2));
     if (!this.alive) return silence();
     this.#world.pace.stir();
-    const answer = work();
+    const first = work();
+    const answer = fate === 'doubled' ? work() : first;
+    if (fate === 'late') {
+      await this.#world.time.sleep(LATE_MS);
+      if (!this.alive) return silence();
+    }
     if (fate === 'die-after') {
       this.die(`after ${name}`);
       return silence();
