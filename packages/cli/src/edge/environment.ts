@@ -97,6 +97,10 @@ export function processEnvironment(): Environment {
       const reader = createInterface({ input: process.stdin, output: process.stderr });
       try {
         return await reader.question(question);
+      } catch (error) {
+        // Ctrl-C at the question is an answer too: none.
+        if (error instanceof Error && error.name === 'AbortError') return null;
+        throw error;
       } finally {
         reader.close();
       }
