@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Progress } from '@idunn/ladder';
 import type { Environment } from '../edge/environment.ts';
 
@@ -28,6 +30,41 @@ export function meter(environment: Environment, what: string): Meter {
       err.write(`${err.terminal ? '\r\u001b[K' : ''}${bytes === 0 ? '' : `${line()}\n`}`);
     },
   };
+}
+
+/** Bytes and rate of what fills a directory, by looking at it: for work that does not tell how far it is. */
+export async function metered<T>(
+  environment: Environment,
+  what: string,
+  directory: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const shown = meter(environment, what);
+  let looking: Promise<void> | null = null;
+  const look = (): void => {
+    looking ??= bytesIn(directory)
+      .then(shown.progress, () => undefined)
+      .finally(() => {
+        looking = null;
+      });
+  };
+  const stop = environment.err.terminal ? environment.every(STEP_MS, look) : () => undefined;
+  try {
+    return await work();
+  } finally {
+    stop();
+    await looking;
+    shown.progress(await bytesIn(directory).catch(() => 0));
+    shown.end();
+  }
+}
+
+async function bytesIn(directory: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

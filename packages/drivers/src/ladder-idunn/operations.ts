@@ -108,7 +108,7 @@ export function fleetOperations(options: FleetOptions): ReleaseOperations {
       const authorized = await authorize(options, namespace, workload, release);
       if (!authorized.ok) return authorized;
       const operationId = risingId(options.ids, options.clock, 'ladder');
-      const receipt = outcomeOf(await client.command({ operationId, target: workload, kind: 'up', ref: null }));
+      const receipt = outcomeOf(await commanded(options, { operationId, target: workload, kind: 'up', ref: null }));
       if (!receipt.ok) return receipt;
       begun.set(workload, receipt.value.transaction);
       return ok(undefined);
@@ -132,6 +132,19 @@ export function fleetOperations(options: FleetOptions): ReleaseOperations {
     routeHost: async () => later('switching a host between fleets'),
     dropRoute: async () => later('switching a host between fleets'),
   };
+}
+
+/** How often, and after what pause, a command is repeated whose answer was lost. */
+const REPEATS = 20;
+const REPEAT_MS = 500;
+
+/** A command whose answer was lost is asked again under its own id: the first receipt is the answer (F8, I12). */
+async function commanded({ client, timers }: FleetOptions, request: Parameters<Client['command']>[0]) {
+  for (let repeat = 0; ; repeat += 1) {
+    const answer = await client.command(request);
+    if (answer.ok || answer.refusal.code !== 'daemon-unreachable' || repeat === REPEATS) return answer;
+    await new Promise<void>((resolve) => timers.after(REPEAT_MS, resolve));
+  }
 }
 
 /** Says that this build may be deployed as this target of this fleet, by the authorizer's key. */

@@ -16,7 +16,7 @@ import type { Environment } from '../../edge/environment.ts';
 import { EXIT } from '../../exit.ts';
 import { type Answered, answer, type LadderContext, type LadderOptions, withLadder } from '../../ladder/context.ts';
 import { confirmDiscard, stillAgreed } from '../../ladder/discard.ts';
-import { meter, sizeOf } from '../../ladder/meter.ts';
+import { meter, metered, sizeOf } from '../../ladder/meter.ts';
 import { inScratch } from '../../ladder/scratch.ts';
 import { dryRun, printedPlan } from './code.ts';
 
@@ -46,7 +46,7 @@ export const copy = (environment: Environment, from: string, to: string, options
     if (!target.ok) return target;
     return inScratch(environment, options.scratch, async (scratch, uninterrupted) => {
       say(`dumping ${source.value.describe()} of ${from}`);
-      const report = await source.value.dump(above.value, scratch);
+      const report = await metered(environment, 'dumped', scratch, () => source.value.dump(above.value, scratch));
       if (!report.ok) return report;
       for (const line of partLines(report.value.parts)) say(`  ${line}`);
       const whole = requireComplete(report.value.parts);
@@ -110,7 +110,7 @@ async function sealed(
   say: LadderContext['say'],
 ): Promise<Outcome<Answered>> {
   const takenAtMs = environment.nowMs();
-  const report = await data.dump(slot, staging);
+  const report = await metered(environment, 'dumped', staging, () => data.dump(slot, staging));
   if (!report.ok) return report;
   for (const line of partLines(report.value.parts)) say(`  ${line}`);
   const bytes = meter(environment, 'sealed');
