@@ -40,21 +40,19 @@ export async function metered<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const shown = meter(environment, what);
-  let looking: Promise<void> | null = null;
-  const look = (): void => {
-    looking ??= bytesIn(directory)
-      .then(shown.progress, () => undefined)
-      .finally(() => {
-        looking = null;
-      });
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    shown.progress(await bytesIn(directory).catch(() => 0));
+    looking = false;
   };
-  const stop = environment.err.terminal ? environment.every(STEP_MS, look) : () => undefined;
+  const stop = environment.err.terminal ? environment.every(STEP_MS, () => void look()) : () => undefined;
   try {
     return await work();
   } finally {
     stop();
-    await looking;
-    shown.progress(await bytesIn(directory).catch(() => 0));
+    await look();
     shown.end();
   }
 }
