@@ -15,6 +15,8 @@ export interface Document {
 /** Configuration files are written by people; a larger one is a mistake. */
 export const CONFIGURATION_LIMIT_BYTES = 262_144;
 const DEPTH_LIMIT = 32;
+/** Of a line that a fault shows, so that many faults in one long line stay small. */
+const SHOWN_CHARACTERS = 300;
 
 /** Strict TOML, with duplicate keys and unsafe ones refused. Answers the document or the one syntax fault. */
 export function parseDocument(text: string, file: string): Document | Fault {
@@ -23,7 +25,7 @@ export function parseDocument(text: string, file: string): Document | Fault {
     file,
     line,
     column,
-    text: (lines[line - 1] ?? '').replace(/\r$/, ''),
+    text: (lines[line - 1] ?? '').replace(/\r$/, '').slice(0, SHOWN_CHARACTERS),
   });
   const syntax = (line: number, column: number, message: string): Fault => ({
     ...placeAt(line, column),
@@ -36,6 +38,7 @@ export function parseDocument(text: string, file: string): Document | Fault {
   }
   try {
     const value = parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: DEPTH_LIMIT });
+    if (isDeeper(value, DEPTH_LIMIT)) return syntax(1, 1, `a key nests deeper than ${DEPTH_LIMIT} levels`);
     let find: ((path: Path) => { line: number; column: number }) | undefined;
     const place = (path: Path): Place => {
       find ??= locate(text);
@@ -48,6 +51,12 @@ export function parseDocument(text: string, file: string): Document | Fault {
     const message = (error.message.split('\n')[0] ?? '').replace('Invalid TOML document: ', '');
     return syntax(error.line, error.column, message);
   }
+}
+
+/** The parser limits brackets, not the dots of a key. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 export const isFault = (result: Document | Fault): result is Fault => 'code' in result;

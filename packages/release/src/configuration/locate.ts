@@ -6,12 +6,25 @@ interface Position {
   readonly column: number;
 }
 
+/** As a tree, because paths written out would take their length once for every key below them. */
+interface Known {
+  position: Position | null;
+  readonly below: Map<string | number, Known>;
+}
+
+const nothing = (): Known => ({ position: null, below: new Map() });
+
 /** Where each value of a *valid* TOML text is written: at its key, or at the element for array elements. */
 export function locate(text: string): (path: Path) => Position {
-  const places = new Map<string, Position>();
+  const root = nothing();
   const note = (path: Path, node: AST.TOMLNode): void => {
-    const key = JSON.stringify(path);
-    if (!places.has(key)) places.set(key, { line: node.loc.start.line, column: node.loc.start.column + 1 });
+    let known = root;
+    for (const part of path) {
+      const next = known.below.get(part) ?? nothing();
+      known.below.set(part, next);
+      known = next;
+    }
+    known.position ??= { line: node.loc.start.line, column: node.loc.start.column + 1 };
   };
 
   const walkKeyValue = (base: Path, pair: AST.TOMLKeyValue): void => {
@@ -49,13 +62,16 @@ export function locate(text: string): (path: Path) => Position {
     });
     for (const pair of node.body) walkKeyValue(node.resolvedKey, pair);
   }
-  return (path) => nearest(places, path);
+  return (path) => nearest(root, path);
 }
 
-function nearest(places: ReadonlyMap<string, Position>, path: Path): Position {
-  for (let length = path.length; length > 0; length--) {
-    const found = places.get(JSON.stringify(path.slice(0, length)));
-    if (found !== undefined) return found;
+function nearest(root: Known, path: Path): Position {
+  let position: Position = { line: 1, column: 1 };
+  let known: Known | undefined = root;
+  for (const part of path) {
+    known = known.below.get(part);
+    if (known === undefined) break;
+    position = known.position ?? position;
   }
-  return { line: 1, column: 1 };
+  return position;
 }
