@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { explore } from './explore.ts';
 import { cellOf, printed, STRIKES } from './table.ts';
 import { type Tally, tally, together } from './tally.ts';
 
 /**
- * `npm run simulate -- --seeds N --from S [--workers W] [--table]`: runs the scenarios of N seeds and judges each; with
- * `--table` every fault in every phase of every transaction kind as well. Exit 1 on a violation or an empty cell.
+ * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and judges each; with
+ * `--table` every fault in every phase of every transaction kind as well, with `--explore` every way in which one
+ * deployment meets one death, one freeze and one crash. Exit 1 on a violation or an empty cell.
  */
 const WORKERS_LIMIT = 64;
 
@@ -20,12 +22,15 @@ async function main(): Promise<void> {
       from: { type: 'string', default: '1' },
       workers: { type: 'string', default: '1' },
       table: { type: 'boolean', default: false },
+      explore: { type: 'boolean', default: false },
     },
   });
   const [seeds, from, workers] = [Number(values.seeds), Number(values.from), Number(values.workers)];
   const whole = [seeds, from, workers].every(Number.isSafeInteger);
   if (!whole || seeds < 1 || from < 0 || workers < 1 || workers > WORKERS_LIMIT) {
-    console.error('usage: npm run simulate -- --seeds N --from S [--workers W] [--table], with whole numbers');
+    console.error(
+      'usage: npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore], with whole numbers',
+    );
     process.exit(2);
   }
   const begun = process.cpuUsage();
@@ -40,6 +45,7 @@ async function main(): Promise<void> {
     }
   }
   const isTableWhole = !values.table || (await table());
+  const isExplored = !values.explore || (await everyWay());
   console.log(
     JSON.stringify({
       proof: 'simulate',
@@ -52,7 +58,7 @@ async function main(): Promise<void> {
       transactionsPerCpuSecond: Math.round(told.transactions / cpuSeconds),
     }),
   );
-  process.exitCode = told.failing.length > 0 || !isTableWhole ? 1 : 0;
+  process.exitCode = told.failing.length > 0 || !isTableWhole || !isExplored ? 1 : 0;
 }
 
 async function all({ from, seeds, workers }: { from: number; seeds: number; workers: number }): Promise<Tally> {
@@ -72,6 +78,13 @@ async function table(): Promise<boolean> {
   for (const strike of STRIKES) cells.push(await cellOf(strike));
   console.log(printed(cells));
   return cells.every((cell) => (cell.reached ? cell.violations.length === 0 : cell.because !== null));
+}
+
+async function everyWay(): Promise<boolean> {
+  const { runs, courses, phases, outcomes, failing } = await explore();
+  console.log(JSON.stringify({ runs, courses, phases: [...phases], outcomes: [...outcomes], failing: failing.length }));
+  for (const { scenario, violations } of failing.slice(0, 5)) console.error(JSON.stringify({ scenario, violations }));
+  return failing.length === 0;
 }
 
 /** The commit that a seed replays on, for people. */
