@@ -18,8 +18,8 @@ type Place = Phase | BackPhase | null;
 const PLACES: readonly Place[] = [null, ...PHASES];
 
 /**
- * Runs a deployment over an incumbent for each phase in which a process may die and each in which a freeze may fall, and
- * every such run again for each crash point that it has, until none is left. `deaths` and `freezes` bound what is run.
+ * Runs a deployment over an incumbent for each phase in which a process may die and each in which a freeze may fall,
+ * and every such run again for each crash point that it has, until none is left. `deaths` and `freezes` bound it.
  */
 export async function explore({
   deaths = PLACES,

@@ -6,8 +6,8 @@ import { cellOf, printed, STRIKES } from './table.ts';
 import { type Tally, tally, together } from './tally.ts';
 
 /**
- * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and judges each; with
- * `--table` every fault in every phase of every transaction kind as well, with `--explore` every way in which one
+ * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and judges
+ * each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in which one
  * deployment meets one death, one freeze and one crash. Exit 1 on a violation or an empty cell.
  */
 const WORKERS_LIMIT = 64;
