@@ -6,9 +6,9 @@ import { cellOf, printed, STRIKES } from './table.ts';
 import { type Tally, tally, together } from './tally.ts';
 
 /**
- * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and judges
- * each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in which one
- * deployment meets one death, one freeze and one crash. Exit 1 on a violation or an empty cell.
+ * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and
+ * judges each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in
+ * which one deployment meets one death, one freeze and one crash. Exit 1 on a violation or an empty cell.
  */
 const WORKERS_LIMIT = 64;
 
