@@ -62,27 +62,48 @@ export function chat(port: number, tally: Tally, signal: AbortSignal): Promise<v
 /** Reads a stream of events, each of which carries the time at which it was sent, until it is ended whole. */
 export function listen(port: number, tally: Tally, delaysMs: number[], signal: AbortSignal): Promise<void> {
   return loop(tally, signal, async () => {
-    const answer = await ask(port, 'GET', '/events');
-    await new Promise<void>((resolve, reject) => {
-      const stop = (): void => {
-        answer.destroy();
-        resolve();
-      };
-      signal.addEventListener('abort', stop, { once: true });
-      answer.on('data', (chunk: Buffer) => {
-        const at = performance.timeOrigin + performance.now();
-        for (const [, sent] of chunk.toString().matchAll(/data: ([\d.]+)\n/g)) {
-          delaysMs.push(at - Number(sent));
-          tally.done++;
-        }
-      });
-      answer.once('end', () => {
-        tally.told++;
-        resolve();
-      });
-      answer.once('error', (error) => (signal.aborted ? resolve() : reject(error)));
-      answer.once('close', () => signal.removeEventListener('abort', stop));
+    const heard = (delayMs: number): void => {
+      delaysMs.push(delayMs);
+      tally.done++;
+    };
+    const ended = await events(port, heard, signal);
+    if (ended === 'whole') tally.told++;
+  });
+}
+
+/**
+ * Reads the same events straight from the service, for comparison: what they take without the router. Its connections
+ * are cut when the service ends; then the one that serves is asked for again.
+ */
+export async function listenStraight(
+  serving: () => Promise<number>,
+  delaysMs: number[],
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await events(await serving(), (delayMs) => delaysMs.push(delayMs), signal);
+    } catch {
+      await pause(REST_MS);
+    }
+  }
+}
+
+async function events(port: number, heard: (delayMs: number) => void, signal: AbortSignal): Promise<'whole' | 'left'> {
+  const answer = await ask(port, 'GET', '/events');
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      answer.destroy();
+      resolve('left');
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    answer.on('data', (chunk: Buffer) => {
+      const at = performance.timeOrigin + performance.now();
+      for (const [, sent] of chunk.toString().matchAll(/data: ([\d.]+)\n/g)) heard(at - Number(sent));
     });
+    answer.once('end', () => resolve('whole'));
+    answer.once('error', (error) => (signal.aborted ? resolve('left') : reject(error)));
+    answer.once('close', () => signal.removeEventListener('abort', leave));
   });
 }
 

@@ -11,6 +11,8 @@ const ROOT = join(import.meta.dirname, '../../..');
 export interface Protocols {
   readonly sitePort: number;
   readonly echoPort: number;
+  /** Where the build that the route serves listens itself; throws while that cannot be seen. */
+  sitePrivatePort(): Promise<number>;
   /** Commits a change and deploys one of them; answers its outcome. */
   deploy(target: 'site' | 'echo'): ReturnType<Fleet['up']>;
 }
@@ -45,6 +47,13 @@ export async function protocolsIn(fleet: Fleet): Promise<Protocols> {
   return {
     sitePort: base + PLACES.site.stable,
     echoPort: base + PLACES.echo.stable,
+    async sitePrivatePort() {
+      const status = await fleet.client.status();
+      const site = status.ok ? status.value.targets.find(({ target }) => target === 'site') : undefined;
+      const backend = site?.route?.members[0]?.backend;
+      if (backend === undefined) throw new Error('no build of site is seen to serve');
+      return Number(backend.slice(backend.lastIndexOf(':') + 1));
+    },
     async deploy(target) {
       await writeFile(join(repository, `app/change-of-${target}`), `${++changes}\n`);
       commitAll(repository, `Change ${changes}`);

@@ -14,6 +14,8 @@ export interface AttendedTarget {
   readonly interpreter?: { readonly name: string; readonly path: string };
   /** The stable port; left out for a target without a route. */
   readonly port?: number;
+  /** More lines of `[route]`. */
+  readonly route?: string;
   /** Lines of `[endpoint]`. */
   readonly endpoint?: string;
   /** More of the recipe. */
@@ -49,7 +51,8 @@ ${added.recipe ?? ''}`,
   const model = await readFile(join(fleet.directory, 'bindings/ghostlight.toml'), 'utf8');
   const kept = (name: string): string => new RegExp(`^${name} = .*$`, 'm').exec(model)?.[0] ?? '';
   const listen = `listen = { host = "127.0.0.1", port = ${port} }`;
-  const places = port === undefined ? '' : `\n[endpoint]\n${added.endpoint ?? ''}\n\n[route]\n${listen}\n`;
+  const places =
+    port === undefined ? '' : `\n[endpoint]\n${added.endpoint ?? ''}\n\n[route]\n${listen}\n${added.route ?? ''}\n`;
   await writeFile(
     join(fleet.directory, `bindings/${target}.toml`),
     `schema = "idunn.binding/v1"
