@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -14,6 +14,8 @@ export interface HelperLaunch {
   readonly files: readonly string[];
   readonly logFile: string;
   readonly failed: Code;
+  /** Given the child, which has a channel to its starter then, while it comes up. */
+  readonly speak?: (child: ChildProcess) => void;
 }
 
 const START_MS = 15_000;
@@ -30,11 +32,14 @@ export async function startHelper(launch: HelperLaunch, timers: Timers): Promise
     for (const path of [...launch.files, launch.logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const stderr = openSync(stderrFile, 'w', 0o600);
     const [file, ...args] = launch.argv;
-    child = spawn(file, args, { detached: true, cwd: '/', env: {}, stdio: ['ignore', 'ignore', stderr, 'pipe'] });
+    const channel = launch.speak === undefined ? [] : (['ipc'] as const);
+    const stdio: StdioOptions = ['ignore', 'ignore', stderr, 'pipe', ...channel];
+    child = spawn(file, args, { detached: true, cwd: '/', env: {}, stdio });
     closeSync(stderr);
   } catch (error) {
     return failed(launch, String(error), null);
   }
+  launch.speak?.(child);
   const line = await firstLine(child, timers);
   child.unref();
   switch (line.kind) {

@@ -58,6 +58,11 @@ export const LIMITS = {
   observeStreamMs: 4_000,
   /** How long a stopping router lets open requests end. */
   stopMs: 5_000,
+  /** How long a router lets them end whose successor serves already. */
+  succeededMs: 30_000,
+  /** How long a router whose successor failed waits for its own lock, and how often it looks. */
+  takeBackMs: 2_000,
+  takeBackEveryMs: 20,
 
   logLinesPerSecond: 50,
 } as const;

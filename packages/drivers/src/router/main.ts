@@ -1,11 +1,14 @@
 import { closeSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Outcome, ok, type Refusal, systemClock, systemTimers } from '@idunn/kernel';
-import { PROTOCOL } from './control/protocol.ts';
+import { type Outcome, ok, type Refusal, refusal, refused, systemClock, systemTimers } from '@idunn/kernel';
+import { type Ask, PROTOCOL } from './control/protocol.ts';
 import { listenForControl } from './control/server.ts';
 import { fileLog, type Log } from './log.ts';
 import { Router } from './router.ts';
-import { takeLock } from './state/lock.ts';
+import { takeLock, takeLockAgain } from './state/lock.ts';
+import { Gate } from './succession/gate.ts';
+import { inherit, NOTHING_INHERITED } from './succession/inheritance.ts';
+import { handOver } from './succession/predecessor.ts';
 
 /** The descriptor on which the starter waits for one line: `{"ready":…}` or `{"refused":…}`. */
 const READY_FD = 3;
@@ -20,6 +23,8 @@ const { values } = parseArgs({
     build: { type: 'string', default: 'unknown' },
     /** Say on descriptor 3 when it serves. */
     notify: { type: 'boolean', default: false },
+    /** Take over from the router that started this one, over the channel to it. */
+    succeed: { type: 'boolean', default: false },
   },
 });
 
@@ -39,6 +44,12 @@ const options = {
   build: values.build,
 };
 
+/** What a successor is started with too. */
+const own = ['fleet', 'control', 'state', 'log', 'log-bytes'].flatMap((name) => [
+  `--${name}`,
+  String(values[name as keyof typeof values]),
+]);
+
 function say(message: object): void {
   if (!values.notify) return;
   try {
@@ -50,33 +61,78 @@ function say(message: object): void {
 }
 
 async function run(log: Log): Promise<Outcome<'serving'>> {
-  const lock = takeLock(options.state);
-  if (!lock.ok) return lock;
+  const inherited = values.succeed ? await inherit() : null;
+  const taken = takeLock(options.state);
+  if (!taken.ok) return taken;
+  let lock = taken.value;
   const clock = systemClock();
   const { fleet, state: stateFile } = options;
-  const opened = await Router.open({ fleet, stateFile, clock, timers: systemTimers, log });
+  const inheritance = inherited ?? NOTHING_INHERITED;
+  const opened = await Router.open({ fleet, stateFile, clock, timers: systemTimers, log, inheritance });
   if (!opened.ok) return opened;
   const router = opened.value;
   const hello = { program: 'idunn-router', protocol: PROTOCOL, fleet, pid: process.pid, build: options.build } as const;
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
+  const gate = new Gate();
+  let state: 'serving' | 'succeeding' | 'stopping' = 'serving';
+  const end = (keeps: 'write' | 'leave'): void => {
     log.write('stopping');
     control.close();
-    void router.close().then(() => {
-      lock.value.close();
+    if (keeps === 'leave') control.end();
+    void router.close(keeps).then(() => {
+      if (keeps === 'write') lock.close();
       log.write('stopped');
       process.exit(0);
     });
   };
-  const control = await listenForControl(options.control, { router, hello, stop }, log, systemTimers);
+  const stop = (): void => {
+    if (state !== 'serving') return;
+    state = 'stopping';
+    end('write');
+  };
+  const succeed = async ({ program, build }: Ask<'succeed'>): Promise<Outcome<'succeeded'>> => {
+    if (state !== 'serving') return refused(refusal('router-busy', 'The router is being replaced or stopped already.'));
+    state = 'succeeding';
+    const argv = [...program, ...own, '--build', build, '--notify', '--succeed'] as const;
+    const handed = await handOver(
+      {
+        argv: [program[0], ...argv.slice(1)],
+        logFile: options.log,
+        busy: () => router.busy(),
+        listener: (address) => router.socketOf(address),
+        async letGo() {
+          await gate.close();
+          control.close();
+          lock.close();
+        },
+        async takeBack() {
+          const again = await takeLockAgain(options.state, systemTimers);
+          if (!again.ok) return 'superseded';
+          lock = again.value;
+          control = await listenForControl(options.control, context, log, systemTimers);
+          return 'taken';
+        },
+      },
+      systemTimers,
+    );
+    if (handed.ok) {
+      log.write(handed.value);
+      end('leave');
+      return ok('succeeded');
+    }
+    log.write(handed.refusal.code, { reason: handed.refusal.reason });
+    state = 'serving';
+    gate.open();
+    return handed;
+  };
+  const context = { router, hello, stop, gate, succeed };
+  let control = await listenForControl(options.control, context, log, systemTimers);
   process
     .on('SIGTERM', stop)
     .on('SIGINT', stop)
     .on('SIGHUP', () => void router.reloadCertificates());
   log.write('serving', { pid: process.pid, fleet, routes: router.metrics().routes.length });
   say({ ready: hello });
+  inherited?.close();
   return ok('serving');
 }
 

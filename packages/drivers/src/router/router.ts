@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import type { RouteEvent, RouteMember, RouteState, Staged } from '@idunn/authority';
 import { type Clock, type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
@@ -11,6 +12,7 @@ import { type Observation, Observations } from './proxy/observations.ts';
 import { LiveRoute, type RouteMetrics, type SwitchReport } from './proxy/route.ts';
 import { observeStream } from './proxy/stream-observation.ts';
 import { openState, type StateKeeper } from './state/keeper.ts';
+import { type Inheritance, NOTHING_INHERITED } from './succession/inheritance.ts';
 import { Certificates } from './tls/certificates.ts';
 
 export interface RouterOptions {
@@ -19,6 +21,8 @@ export interface RouterOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Where the sockets of a predecessor are found. */
+  readonly inheritance?: Inheritance;
 }
 
 /** What the acknowledgement of a publication vouches for; a `durable` event follows for the loss of power. */
@@ -58,7 +62,7 @@ export class Router {
     this.#options = options;
     this.#observations = new Observations(options.clock);
     this.#certificates = new Certificates(options.timers, options.log, () => this.#listeners.refresh());
-    this.#listeners = new Listeners(this.#certificates, options.log);
+    this.#listeners = new Listeners(this.#certificates, options.log, options.inheritance ?? NOTHING_INHERITED);
   }
 
   /** Opens the state and serves what was acknowledged last. Refuses an unreadable state (F9). */
@@ -79,20 +83,29 @@ export class Router {
       route.switchTo(record.served);
       route.staged = record.staged;
     }
-    await Promise.all([...this.#routes.values()].map((route) => this.#rebind(route)));
+    const routes = [...this.#routes.values()];
+    // All before the first listens: whoever shares an inherited address is there from its first request on.
+    await Promise.all(routes.map((route) => this.#resumeCertificates(route)));
+    await Promise.all(routes.map((route) => this.#rebind(route)));
+  }
+
+  async #resumeCertificates({ served, staged }: LiveRoute): Promise<void> {
+    for (const snapshot of [served, staged]) {
+      if (snapshot !== null) await this.#certificates.resume(snapshot.contract);
+    }
   }
 
   /** An address that is taken keeps its own route down and no other (F26); it is tried again until it is free. */
   async #rebind(route: LiveRoute): Promise<void> {
     if (this.#routes.get(route.name) !== route) return;
-    const { staged } = route;
-    if (staged !== null) {
-      await this.#certificates.resume(staged.contract);
-      if (!(await this.#listeners.bind(placesOf(staged.contract), route)).ok) route.staged = null;
-    }
-    if (route.served === null) return;
-    await this.#certificates.resume(route.served.contract);
-    const bound = await this.#listeners.bind(placesOf(route.served.contract), route);
+    const { staged, served } = route;
+    await this.#resumeCertificates(route);
+    const [bound, boundToCome] = await Promise.all([
+      this.#listeners.bind(placesOf(served?.contract ?? null), route),
+      this.#listeners.bind(placesOf(staged?.contract ?? null), route),
+    ]);
+    if (!boundToCome.ok) route.staged = null;
+    if (served === null) return;
     if (bound.ok) {
       this.#unbound.delete(route.name);
       return;
@@ -271,16 +284,37 @@ export class Router {
     return () => this.#subscribers.delete(listener);
   }
 
-  /** Stops listening, lets open requests end within the limit, and writes the state. */
-  async close(): Promise<void> {
+  /** Why the router cannot be replaced now: what only its memory holds would be lost; `null` when nothing would. */
+  busy(): string | null {
+    if (this.#leaving.size > 0) return 'a removed route is draining';
+    for (const route of this.#routes.values()) {
+      if (route.holding) return `route ${route.name} holds its requests`;
+      if (!route.atRest) return `route ${route.name} is draining`;
+      const states = route.served === null ? [] : this.#certificates.states(route.served.contract);
+      const broken = states.find(({ problem }) => problem !== null);
+      if (broken !== undefined) return `${broken.file} could not be read again`;
+    }
+    return null;
+  }
+
+  /** The socket that listens on an address. */
+  socketOf(address: string): Server | null {
+    return this.#listeners.socketOf(address);
+  }
+
+  /**
+   * Stops listening, lets open requests end within the limit, and writes the state, unless it is a successor's by now.
+   */
+  async close(state: 'write' | 'leave' = 'write'): Promise<void> {
     const routes = [...this.#leaving, ...this.#routes.values()];
     for (const route of routes) route.notice();
     await this.#listeners.close(
-      (fire) => this.#options.timers.after(LIMITS.stopMs, fire),
+      state === 'write' ? 'at-once' : 'after-answers',
+      (fire) => this.#options.timers.after(state === 'write' ? LIMITS.stopMs : LIMITS.succeededMs, fire),
       () => routes.forEach((route) => route.cut()),
     );
     this.#certificates.close();
-    await this.#opened.close();
+    if (state === 'write') await this.#opened.close();
   }
 
   get #opened(): StateKeeper {

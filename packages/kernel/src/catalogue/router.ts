@@ -25,6 +25,12 @@ export const routerErrors = entries({
     blame: 'system',
     retry: 'final',
   },
+  'router-busy': {
+    reason: 'The router holds something in its memory that its successor could not take over yet.',
+    remedy: 'Nothing needs to be done: it goes on serving, and is replaced when it is asked for again after that.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'router-state-unreadable': {
     reason: 'The router cannot read its state file, and it never starts empty in its place.',
     remedy:

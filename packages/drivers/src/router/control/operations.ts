@@ -1,6 +1,7 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { faultsOf } from '../model/schema.ts';
 import type { Router } from '../router.ts';
+import type { Gate } from '../succession/gate.ts';
 import { type Answers, type Ask, asks, type Hello, isOperation, type Operation, PROTOCOL } from './protocol.ts';
 
 export interface OperationContext {
@@ -8,6 +9,10 @@ export interface OperationContext {
   readonly hello: Hello;
   /** Begins the router's end. */
   readonly stop: () => void;
+  /** What changes the router passes here, so that it can be held up while a successor takes over. */
+  readonly gate: Gate;
+  /** Hands over to a successor. */
+  readonly succeed: (ask: Ask<'succeed'>) => Promise<Outcome<'succeeded'>>;
 }
 
 type Handlers = {
@@ -40,7 +45,11 @@ const handlers: Handlers = {
     stop();
     return ok('stopping');
   },
+  succeed: ({ succeed }, ask) => succeed(ask),
 };
+
+/** What changes nothing, or ends everything. */
+const PASSES: ReadonlySet<Operation> = new Set(['hello', 'read', 'metrics', 'stop', 'succeed']);
 
 /** Carries out one request; a malformed one changes nothing. */
 export async function operate(context: OperationContext, op: string, ask: unknown): Promise<Outcome<unknown>> {
@@ -50,7 +59,9 @@ export async function operate(context: OperationContext, op: string, ask: unknow
     return refused(refusal('router-request-invalid', `The request ${op} is not valid: ${faultsOf(parsed.error)}.`));
   }
   const handler = handlers[op] as (context: OperationContext, ask: unknown) => Promise<Outcome<unknown>>;
-  return await handler(context, parsed.data);
+  return PASSES.has(op)
+    ? await handler(context, parsed.data)
+    : await context.gate.pass(() => handler(context, parsed.data));
 }
 
 function welcome(hello: Hello, ask: Ask<'hello'>): Outcome<Hello> {

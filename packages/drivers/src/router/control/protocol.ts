@@ -14,6 +14,8 @@ const route = z.string().min(1).max(256);
 const incarnation = z.string().min(1).max(512);
 const nonce = z.string().min(16).max(256);
 
+const text = z.string().min(1).max(4_096);
+
 /** What may be asked, by operation. `hello` comes first on every connection. */
 export const asks = {
   hello: z.strictObject({ protocol: z.int(), fleet: z.string() }),
@@ -32,6 +34,7 @@ export const asks = {
   'reload-certificates': z.strictObject({}),
   metrics: z.strictObject({}),
   stop: z.strictObject({}),
+  succeed: z.strictObject({ program: z.tuple([text], text), build: text }),
 } as const;
 
 export type Operation = keyof typeof asks;
@@ -64,6 +67,8 @@ export interface Answers {
   readonly 'reload-certificates': 'reloaded';
   readonly metrics: RouterMetrics;
   readonly stop: 'stopping';
+  /** Never said: when the successor serves, the connection ends. */
+  readonly succeed: 'succeeded';
 }
 
 export const requestSchema = z.strictObject({ id: z.int().min(0), op: z.string(), ask: z.unknown() });

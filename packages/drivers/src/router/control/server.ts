@@ -8,6 +8,13 @@ import type { Log } from '../log.ts';
 import { type OperationContext, operate } from './operations.ts';
 import { requestSchema } from './protocol.ts';
 
+export interface Control {
+  /** Listens no more; connections stand. */
+  close(): void;
+  /** Ends the connections. */
+  end(): void;
+}
+
 /**
  * The control socket: lines of JSON, request ids, one reply each, and notices. Only its owner may connect. The caller
  * holds the fleet's router lock, so a socket file that is there already is a dead router's. Where the file is taken
@@ -18,8 +25,13 @@ export async function listenForControl(
   context: OperationContext,
   log: Log,
   timers: Timers,
-): Promise<{ close(): void }> {
-  const server = createServer((socket) => serve(socket, context, log));
+): Promise<Control> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    serve(socket, context, log);
+  });
   server.maxConnections = LIMITS.controlConnections;
   await listen(server, path);
   server.on('error', (error) => log.write('control-fault', { error: error.message }));
@@ -32,6 +44,9 @@ export async function listenForControl(
     close() {
       leave();
       server.close();
+    },
+    end() {
+      for (const socket of sockets) socket.destroy();
     },
   };
 }

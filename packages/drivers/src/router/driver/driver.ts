@@ -69,6 +69,9 @@ export interface RouterDriver extends Omit<RoutePort, PortEvents>, Required<Pick
 const ANSWER_MS = 2_000;
 const DURABLE_ANSWER_MS = 15_000;
 const OBSERVE_MS = 5_000;
+/** The start of a program, at most, and what it waits for. */
+const SUCCEED_MS = 20_000;
+
 export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
   const { timers, ids } = options;
   const { fleet, controlSocket, stateFile, logFile, build = 'unknown', program = routerProgram() } = options;
@@ -100,6 +103,11 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       failed: 'router-start-failed',
     },
     codes: { unreachable: 'router-unreachable', alreadyRunning: 'router-already-running' },
+    async replace(hello) {
+      if (hello.build === build) return 'stays';
+      const answer = await link.call('succeed', { program: [...program], build }, SUCCEED_MS);
+      return answer.kind === 'lost' ? 'asked' : 'stays';
+    },
     timers,
   });
 

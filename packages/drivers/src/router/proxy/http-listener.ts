@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as Listener, type Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { LIMITS } from '../limits.ts';
 import type { PlaceKind } from '../model/place.ts';
@@ -51,9 +51,22 @@ export class HttpListener {
 
   /** Stops listening. Idle connections end now, busy ones with the answer that they wait for. */
   close(ended?: () => void): void {
+    this.#noticeAnswers();
+    this.server.close(ended);
+  }
+
+  /**
+   * Stops listening; every connection ends with an answer. What seems idle may be about to ask, on a connection that it
+   * was just given: whoever closes that fails a request.
+   */
+  closeAfterAnswers(ended: () => void): void {
+    this.#noticeAnswers();
+    Listener.prototype.close.call(this.server, ended);
+  }
+
+  #noticeAnswers(): void {
     this.#closing = true;
     for (const answer of this.#answers) if (!answer.headersSent) answer.shouldKeepAlive = false;
-    this.server.close(ended);
   }
 
   /** Ends every connection, those in the middle of a TLS handshake too. */

@@ -5,6 +5,7 @@ import type { ListenAddress } from '@idunn/release';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../log.ts';
 import type { Place } from '../model/place.ts';
+import type { Inheritance } from '../succession/inheritance.ts';
 import type { Certificates } from '../tls/certificates.ts';
 import type { Pair } from '../tls/pair.ts';
 import { HttpListener } from './http-listener.ts';
@@ -28,19 +29,19 @@ export class Listeners {
   readonly #bound = new Map<string, Bound>();
   readonly #certificates: Certificates;
   readonly #log: Log;
+  readonly #inheritance: Inheritance;
 
-  constructor(certificates: Certificates, log: Log) {
+  constructor(certificates: Certificates, log: Log, inheritance: Inheritance) {
     this.#certificates = certificates;
     this.#log = log;
+    this.#inheritance = inheritance;
   }
 
   /** Listens for the route, if it does not yet. Until the route serves there, its requests are answered 503. */
   async bind(places: readonly Place[], route: LiveRoute): Promise<Outcome<'bound'>> {
-    for (const place of places) {
-      const bound = await this.#bindOne(place, route);
-      if (!bound.ok) return bound;
-    }
-    return ok('bound');
+    // All at once: a socket that is inherited has clients already, which may ask for any of its names.
+    const all = await Promise.all(places.map((place) => this.#bindOne(place, route)));
+    return all.find((bound) => !bound.ok) ?? ok('bound');
   }
 
   async #bindOne(place: Place, route: LiveRoute): Promise<Outcome<'bound'>> {
@@ -63,7 +64,7 @@ export class Listeners {
     const { text } = place;
     const { names, listener } = this.#make(place);
     const { server } = listener;
-    const listening = listen(server, place.address).then((fault) => {
+    const listening = listen(server, place, this.#inheritance).then((fault) => {
       if (fault !== null) {
         if (this.#bound.get(text) === bound) this.#bound.delete(text);
         return fault;
@@ -102,10 +103,25 @@ export class Listeners {
     this.refresh();
   }
 
-  /** Stops listening everywhere; resolves when everything has ended. `cut` is called to bring that about in the end. */
-  async close(elapse: (fire: () => void) => () => void, cut: () => void): Promise<void> {
+  /** The socket that listens on an address. */
+  socketOf(address: string): Server | null {
+    const server = this.#bound.get(address)?.listener.server;
+    return server?.listening === true ? server : null;
+  }
+
+  /**
+   * Stops listening everywhere; resolves when everything has ended. `cut` is called to bring that about in the end.
+   * Idle connections end at once, or, where a successor listens already, `after-answers`.
+   */
+  async close(
+    idle: 'at-once' | 'after-answers',
+    elapse: (fire: () => void) => () => void,
+    cut: () => void,
+  ): Promise<void> {
     const listeners = [...this.#bound.values()].map(({ listener }) => listener);
-    const ended = Promise.all(listeners.map((listener) => new Promise<void>((resolve) => listener.close(resolve))));
+    const end = (listener: Bound['listener']): Promise<void> =>
+      new Promise((resolve) => (idle === 'at-once' ? listener.close(resolve) : listener.closeAfterAnswers(resolve)));
+    const ended = Promise.all(listeners.map(end));
     const withdraw = elapse(() => {
       cut();
       for (const listener of listeners) listener.cut();
@@ -151,7 +167,12 @@ export class Listeners {
 }
 
 /** Resolves with the fault, or `null` once the server listens. */
-function listen(server: Server, { host, port }: ListenAddress): Promise<string | null> {
+async function listen(server: Server, { address, text }: Place, inheritance: Inheritance): Promise<string | null> {
+  const inherited = await inheritance.take(text, (from) => server.listen(from, LIMITS.listenBacklog));
+  return inherited ? null : bindTo(server, address);
+}
+
+function bindTo(server: Server, { host, port }: ListenAddress): Promise<string | null> {
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? error.message);
     server.once('error', failed);

@@ -39,4 +39,8 @@ export class StreamListener {
   close(ended?: () => void): void {
     this.server.close(ended);
   }
+
+  closeAfterAnswers(ended: () => void): void {
+    this.close(ended);
+  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RouteEvent, RouteMember } from '@idunn/authority';
 import { type Outcome, randomIds, systemClock, systemTimers } from '@idunn/kernel';
 import type { RouteContract } from '@idunn/release';
-import { createRouterDriver, type RouterDriver } from '../driver/driver.ts';
+import { createRouterDriver, type RouterDriver, type RouterDriverOptions } from '../driver/driver.ts';
 import { type Backend, type Handler, startBackend } from './backend.ts';
 
 export interface Rig {
@@ -14,7 +14,7 @@ export interface Rig {
   readonly events: RouteEvent[];
   readonly stateFile: string;
   /** Another driver on the same router. */
-  readonly another: (fleet?: string) => RouterDriver;
+  readonly another: (fleet?: string, more?: Partial<RouterDriverOptions>) => RouterDriver;
   readonly backend: (name: string, handler?: Handler) => Promise<Backend>;
   /** Stages and publishes. */
   readonly serve: (contract: RouteContract, members: readonly RouteMember[], target?: string) => Promise<void>;
@@ -34,7 +34,7 @@ export async function rig(test: Scope, more: { readonly start?: boolean } = {}):
   const stateFile = join(directory, 'state', 'router.json');
   const events: RouteEvent[] = [];
   const waiters = new Set<(event: RouteEvent) => void>();
-  const another = (fleet = 'test-fleet'): RouterDriver =>
+  const another = (fleet = 'test-fleet', more: Partial<RouterDriverOptions> = {}): RouterDriver =>
     createRouterDriver({
       fleet,
       controlSocket: join(directory, 'run', 'router.sock'),
@@ -45,6 +45,7 @@ export async function rig(test: Scope, more: { readonly start?: boolean } = {}):
       clock: systemClock(),
       timers: systemTimers,
       ids: randomIds,
+      ...more,
     });
   const driver = another();
   driver.subscribe((event) => {
