@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './root.mjs';
 import { runProgram } from './run-program.mjs';
@@ -26,8 +27,14 @@ export async function runSuite(suite, budgetMs) {
   const left = () => Math.max(1, end - performance.now());
   const tally = { passed: 0, failed: 0, skipped: 0, ran: 0 };
 
+  const manner = mannerOf(suite);
+  if (manner === null) {
+    tally.skipped = (suite.tests ?? []).flatMap(filesOf).length;
+    console.log(`${suite.name}: ${tally.skipped} files skipped, since only root can run them so`);
+    return tally;
+  }
   for (const argv of suite.programs ?? []) await runCheck(tally, argv.join(' '), argv, left());
-  for (const { folder, atOnce } of suite.tests ?? []) await runTests(tally, folder, atOnce, left());
+  for (const tests of suite.tests ?? []) await runTests(tally, tests, manner, left());
   if (suite.proofs === true) {
     for (const name of await proofNames(tally, left())) {
       await runCheck(tally, `proof ${name}`, [...PROOF_RUNNER, name, '--quick'], left());
@@ -48,13 +55,31 @@ async function runCheck(tally, name, argv, budgetMs) {
   tell(name, result);
 }
 
-async function runTests(tally, folder, atOnce, budgetMs) {
-  const files = testFiles(folder);
+/** What is put before a test run so that it happens as the suite says; `null` where this user cannot. */
+function mannerOf({ as }) {
+  if (as === undefined) return [];
+  if (process.getuid?.() !== 0) return null;
+  if (as === 'own-users') return ['env', 'IDUNN_E2E_USERS=own'];
+  const home = mkdtempSync(join(tmpdir(), 'idunn-nobody-'));
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  chownSync(home, NOBODY, NOBODY);
+  const become = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--no-new-privs'];
+  return [...become, '--inh-caps=-all', '--bounding-set=-all', '--', 'env', `HOME=${home}`];
+}
+
+/** The ordinary user of every Debian. */
+const NOBODY = 65_534;
+
+/** The test files of a folder, or those that are named. */
+const filesOf = ({ folder, only }) =>
+  testFiles(folder).filter((file) => only === undefined || only.some((name) => file === `${folder}/${name}.test.ts`));
+
+async function runTests(tally, tests, manner, budgetMs) {
+  const { folder, atOnce } = tests;
+  const files = filesOf(tests);
   if (files.length === 0) return;
-  const result = await runProgram(
-    ['node', '--conditions=source', '--test', `--test-concurrency=${atOnce}`, `--test-reporter=${REPORTER}`, ...files],
-    budgetMs,
-  );
+  const options = ['--conditions=source', '--test', `--test-concurrency=${atOnce}`, `--test-reporter=${REPORTER}`];
+  const result = await runProgram([...manner, 'node', ...options, ...files], budgetMs);
   const counts = countsOf(result.stdout);
   tally.passed += counts.passed;
   tally.failed += counts.failed;

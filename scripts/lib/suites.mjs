@@ -6,7 +6,9 @@
  * @property {string} name
  * @property {number} budgetS Seconds that the whole suite may take.
  * @property {readonly (readonly string[])[]} [programs] Each ends with 0 or fails the suite; counts as one test.
- * @property {{ folder: string, atOnce: number }[]} [tests] Folders whose `*.test.ts` files are run.
+ * @property {{ folder: string, atOnce: number, only?: readonly string[] }[]} [tests] Folders whose `*.test.ts` files
+ * are run, or some of them by name.
+ * @property {'nobody' | 'own-users'} [as] Needs root: run as an ordinary user, or with a user for each workload.
  * @property {boolean} [proofs] Runs every proof that `proofs/run.ts --list` names, each as one test.
  * @property {string} [when]
  */
@@ -46,6 +48,19 @@ export const SUITES = [
     programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts', '--seeds', '300']],
   },
   { name: 'end-to-end', budgetS: 480, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
+  // The half of the folder that starts and stops most.
+  {
+    name: 'end-to-end-unprivileged',
+    budgetS: 150,
+    as: 'nobody',
+    tests: [{ folder: 'tests/e2e', atOnce: 1, only: ['deploy', 'crash', 'failures', 'gated', 'stop-then-start'] }],
+  },
+  {
+    name: 'end-to-end-own-users',
+    budgetS: 150,
+    as: 'own-users',
+    tests: [{ folder: 'tests/e2e', atOnce: 1, only: ['deploy', 'crash', 'gated', 'stop-then-start'] }],
+  },
   {
     name: 'chaos',
     budgetS: 240,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createEngine, createStops, type EngineApi, type FreezePort, makeStopDirectory } from '@idunn/authority';
-import { channelsOf, chooseObserver } from '@idunn/drivers';
+import { channelsOf, chooseObserver, openingFirst } from '@idunn/drivers';
 import { type Outcome, ok } from '@idunn/kernel';
 import { uidOf } from '@idunn/release';
 import { EventLog } from './api/event-log.ts';
@@ -122,7 +122,10 @@ async function engineOver(
       store,
       release: drivers.release,
       workload: drivers.workload,
-      channel: channelsOf(drivers.channel, drivers.attendant, (activation) => drivers.workload.isAttended(activation)),
+      channel: openingFirst(
+        channelsOf(drivers.channel, drivers.attendant, (activation) => drivers.workload.isAttended(activation)),
+        (activation) => drivers.workload.openState(activation),
+      ),
       lease: drivers.lease,
       route: drivers.router,
       freeze: await stops(directories.state, machine.user.uid),

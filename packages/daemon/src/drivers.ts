@@ -139,7 +139,9 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
       return admitted.ok ? local.plan(request, signal) : admitted;
     },
   };
+  const lease = createSqliteLease();
   const workload = createProcessDriver({
+    lease,
     fleet: id,
     machine: machine.name,
     roots: { runtime: directories.runtime, logs: directories.logs },
@@ -187,7 +189,6 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     clock,
     timers,
   });
-  const lease = createSqliteLease();
   const channel = createChannelDriver({
     audience,
     authorityKey: authority.signingKey,

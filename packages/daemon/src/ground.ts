@@ -1,4 +1,4 @@
-import { access, mkdir } from 'node:fs/promises';
+import { access, chmod, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RECORD_KINDS } from '@idunn/authority';
 import { OPERATOR_SOCKET } from '@idunn/client';
@@ -63,9 +63,15 @@ export async function openGround(
   if (!socket.ok) return socket;
   const lasting = await outlivesLogOut(directories.runtime, machine.user);
   if (!lasting.ok) return lasting;
-  // A reader of repositories who is not the daemon passes through here to its own directory in the cache.
-  await mkdir(dirname(directories.cache), { recursive: true, mode: 0o755 });
+  // Other users pass through here to what is theirs in it.
+  for (const path of [directories.cache, directories.runtime, directories.releases]) {
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  }
   for (const path of Object.values(directories)) await mkdir(path, { recursive: true, mode: 0o700 });
+  // Workloads with users of their own pass through to what is theirs, and to what they run.
+  if (machine.user.uid === 0) {
+    for (const path of [directories.runtime, directories.releases]) await chmod(path, 0o711);
+  }
   const log = logTo(directories.logs);
   const store = await openStore(join(directories.state, 'records.sqlite'), machine);
   if (!store.ok) return store;

@@ -1,5 +1,5 @@
 import type { EngineApi } from '@idunn/authority';
-import { API_VERSION, type DoctorCheck, type FleetAnswer, type Version } from '@idunn/client';
+import { API_VERSION, type DoctorCheck, type FleetAnswer, type TargetStatus, type Version } from '@idunn/client';
 import { isDigest, ok, refusal, refused } from '@idunn/kernel';
 import type { Fleet } from '@idunn/release';
 import { readHistory } from './api/history.ts';
@@ -52,7 +52,14 @@ export function apiParts(
   return {
     engine,
     clock: machine.clock,
-    separation: 'same-user',
+    async runsAs() {
+      const found: Record<string, NonNullable<TargetStatus['runsAs']>> = {};
+      for (const { target, admitted } of await engine.targets()) {
+        const runs = admitted === null ? null : await drivers.workload.runsAs(admitted.activation);
+        if (runs !== null) found[target] = runs;
+      }
+      return found;
+    },
     async version() {
       return {
         schema: 'idunn.version/v1',
@@ -153,7 +160,27 @@ async function doctorChecks({ store, machine, directories, fleet }: Ground, driv
     await attendantCheck(drivers.attendant),
     await sandboxCheck(fleet.last.fleet, drivers),
     await readerCheck(machine, drivers),
+    separationCheck(machine, fleet.last.fleet),
   ];
+}
+
+/** What a hostile program of one target can do to another, or to its own incumbent. */
+function separationCheck({ user }: Machine, { bindings }: Fleet): DoctorCheck {
+  const check = 'user separation';
+  const note = (detail: string, remedy: string): DoctorCheck => ({ check, verdict: 'note', detail, remedy });
+  const all = 'I1 and I2 hold against crashes and bugs, not against a hostile workload';
+  if (user.uid !== 0) {
+    return note(
+      `everything runs as ${user.name}: ${all}`,
+      'Run the daemon as root; docs/root-mode.md says what that adds.',
+    );
+  }
+  const workloads = [...bindings].map(([target, { binding }]) => ({ target, ...binding.workload }));
+  const without = workloads.filter((workload) => workload.user === undefined).map(({ target }) => target);
+  if (without.length === 0) {
+    return good(check, `each of ${workloads.length} targets runs as a user of its own; root runs none of them`);
+  }
+  return note(`run by root: ${without.join(', ')}; ${all}`, 'Name workload.user in the binding: docs/root-mode.md.');
 }
 
 /** A root daemon that reads repositories as root reads what others wrote with all of its rights. */

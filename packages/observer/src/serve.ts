@@ -48,7 +48,13 @@ export async function serve(ports: ServePorts): Promise<{ close(): Promise<void>
   const workloads = workloadConnections({ observer, clock, yieldTo: ports.yieldTo, log });
   links.serve(observer, () => book.requestSequence);
   const servers = [
-    await listenPrivately(join(ports.socketDirectory, 'presence.sock'), timers, (socket) => workloads.accept(socket)),
+    await listenPrivately(
+      join(ports.socketDirectory, 'presence.sock'),
+      timers,
+      (socket) => workloads.accept(socket),
+      // Beside root, workloads may be other users; their words are signed.
+      process.geteuid?.() === 0 ? 'everybody' : 'this-user',
+    ),
     await listenPrivately(join(ports.socketDirectory, 'link.sock'), timers, (socket) => links.accept(socket)),
   ];
   return {

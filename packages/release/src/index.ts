@@ -1,4 +1,4 @@
-export { uidOf } from './adapters/accounts.ts';
+export { accountOf, uidOf } from './adapters/accounts.ts';
 export { createDigestMemo } from './adapters/digest-memo.ts';
 export { loadFleet, readFleet } from './adapters/fleet-loader.ts';
 export { createHost } from './adapters/host.ts';

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Fleet } from './fleet.ts';
+import { oneMoreUser } from './users.ts';
 
 export interface AttendedTarget {
   readonly target: string;
@@ -18,6 +19,8 @@ export interface AttendedTarget {
   readonly route?: string;
   /** Lines of `[endpoint]`. */
   readonly endpoint?: string;
+  /** Whom it runs as, where that is not the daemon's own user. */
+  readonly user?: string;
   /** More of the recipe. */
   readonly recipe?: string;
   /** More of the binding. */
@@ -65,7 +68,7 @@ ${kept('minimum_revision')}
 recipe = "deployment/${target}.toml"
 ${interpreter === undefined ? '' : `\n[interpreter.${interpreter.name}]\npath = "${interpreter.path}"\n`}
 [workload]
-single_process = true
+${added.user === undefined ? await oneMoreUser(fleet) : `user = "${added.user}"\n`}single_process = true
 ${places}
 [rollout]
 drain_ms = 1000

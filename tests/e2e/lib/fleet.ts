@@ -8,6 +8,7 @@ import { type Client, createClient, type OutcomeEvent, type RefusalAnswer } from
 import { endFleet } from '../../../scripts/lib/end-fleet.mjs';
 import { freePorts, writeFleet } from '../../../scripts/lib/fleet-files.mjs';
 import { commitAll, ghostlightRepository } from '../../../scripts/lib/ghostlight-source.mjs';
+import { OWN_USERS, separate } from './users.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The programs as a user runs them: what was built, found through the command. */
@@ -115,6 +116,7 @@ export async function makeFleet(t: Scope): Promise<Fleet> {
       await endFleet({ fleet: directory, runtime, graceMs: 5_000 });
     },
   };
+  if (OWN_USERS) await separate(fleet);
   t.after(async () => {
     await fleet.end();
     if (!t.passed) t.diagnostic(await lastLog(join(work, 'logs/daemon.log')));

@@ -19,7 +19,6 @@ export async function doctor(environment: Environment, options: CommonOptions): 
     nodeVersion(process.versions.node),
     await git(),
     await controlGroups(),
-    separation(),
     socketPaths(directories),
     await linger(directories, { name: username, uid }),
     await diskSpace('state', directories.state),
@@ -36,5 +35,8 @@ export async function doctor(environment: Environment, options: CommonOptions): 
 async function daemonChecks({ client }: Context): Promise<readonly DoctorCheck[]> {
   const answer = await client.doctor();
   if (answer.ok) return [fleetFiles(await client.fleet()), ...answer.value.checks];
-  return [note('daemon', `${answer.refusal.reason}; its store and clocks were not looked at`, answer.refusal.remedy)];
+  return [
+    separation(),
+    note('daemon', `${answer.refusal.reason}; its store and clocks were not looked at`, answer.refusal.remedy),
+  ];
 }

@@ -51,5 +51,5 @@ const noGroups = (because: string): DoctorCheck =>
 export const separation = (): DoctorCheck =>
   note(
     'user separation',
-    'everything runs as one user: I1 and I2 hold against crashes and bugs, not against a hostile workload',
+    'which user runs what is told by the daemon; as one user, I1 and I2 hold against crashes and bugs only',
   );

@@ -87,7 +87,7 @@ const fleet: Status = {
 test('the three truths of each incarnation stand side by side, disagreements below them', () => {
   assert.deepEqual(renderStatus(fleet, 'found by --fleet', NOW, style), [
     'home on local  /fleet (found by --fleet)',
-    'daemon 0.1.0, pid 7, since 5 s ago; one user runs everything: I1 and I2 hold against crashes and bugs only',
+    'daemon 0.1.0, pid 7, since 5 s ago; I1 and I2 hold against crashes and bugs only: not everything has a user of its own',
     '',
     'ghostlight  ◔ waiting  revision dddddddddddd  admitted 5 s ago  pid 4242',
     '  ├─ deploy  warming since 00:00:00 UTC  tx-1',

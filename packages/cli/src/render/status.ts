@@ -31,10 +31,13 @@ function faultLines({ faults }: Status, style: Style): string[] {
   ];
 }
 
-const separationOf = ({ separation }: Status): string =>
-  separation === 'same-user'
-    ? 'one user runs everything: I1 and I2 hold against crashes and bugs only'
-    : 'each workload runs as its own user';
+const SEPARATIONS = {
+  'same-user': 'I1 and I2 hold against crashes and bugs only: not everything has a user of its own',
+  'user-per-target': 'each target runs as its own user; a candidate may have its incumbent’s',
+  'user-per-workload': 'each workload runs as its own user',
+} as const satisfies Record<Status['separation'], string>;
+
+const separationOf = ({ separation }: Status): string => SEPARATIONS[separation];
 
 export function renderTarget(target: TargetStatus, nowMs: number, style: Style): string[] {
   const signs = signsOf(style);
@@ -48,6 +51,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
           `revision ${short(admitted.revision)}`,
           `admitted ${ago(admitted.admittedAt, nowMs)}`,
           ...admitted.processes.map(({ pid }) => `pid ${pid}`),
+          ...(target.runsAs === undefined ? [] : [`user ${target.runsAs.uid}`]),
         ]),
   ].join('  ');
   const branches = [

@@ -10,6 +10,8 @@ const limits = z.object({
   logFiles: z.number(),
 });
 
+const namedGroup = z.object({ name: z.string(), gid: z.int() });
+
 const launchValue = z.union([z.object({ literal: z.string() }), z.object({ slot: z.string() })]);
 const packaged = z.object({ artifact: z.string(), path: z.string() });
 
@@ -41,6 +43,16 @@ const launch = z.object({
     .object({ protocol: z.enum(['http', 'tcp']), host: z.string(), fromPort: z.int(), toPort: z.int() })
     .nullable(),
   limits,
+  /** Whom the program runs as; the second user takes turns with the first. Left out: the daemon's own user. */
+  identity: z.exactOptional(
+    z.object({
+      users: z
+        .array(z.object({ name: z.string(), uid: z.int() }))
+        .min(1)
+        .max(2),
+      group: namedGroup,
+    }),
+  ),
   singleProcess: z.boolean(),
 });
 
@@ -186,6 +198,8 @@ export const plan = z.object({
       accepts: z.array(z.string()),
       root: z.string(),
       stores: z.array(z.object({ id: z.string(), kind: z.enum(['sqlite', 'files', 'postgres']), path: z.string() })),
+      /** The group of the state's files, where the binding declares one. */
+      group: z.exactOptional(namedGroup),
       lease: z.enum(['rows', 'file']),
       fence: z.enum(['epoch-raised', 'tree-empty']),
     })

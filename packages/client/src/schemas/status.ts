@@ -88,6 +88,8 @@ export const targetStatus = z.object({
         .nullable(),
     }),
   ),
+  /** The user of the admitted process and how far that separates it; left out where it is the daemon's own. */
+  runsAs: z.exactOptional(z.object({ uid: z.int(), separation: z.enum(['user-per-target', 'user-per-workload']) })),
   static: z.null(),
   /** Of what is admitted. */
   rollout: rollout.nullable(),
@@ -108,8 +110,12 @@ export const status = z.object({
   /** The fleet's directory on the daemon's machine. */
   directory: z.string(),
   daemon: z.object({ version: z.string(), pid: z.int(), startedAt: instant }),
-  /** How far I1 and I2 reach here: `same-user` holds against crashes and bugs, not against a hostile workload. */
-  separation: z.enum(['same-user', 'user-per-workload']),
+  /**
+   * How far I1 and I2 reach here, by the target that is separated least. `same-user`: against crashes and bugs, not
+   * against a hostile workload. `user-per-target`: against those of other targets, not between a candidate and its own
+   * incumbent. `user-per-workload`: against every workload.
+   */
+  separation: z.enum(['same-user', 'user-per-target', 'user-per-workload']),
   /** Mistakes in the fleet's files; what they are about cannot be planned until they are corrected. */
   faults: z.array(fault),
   targets: z.array(targetStatus),

@@ -31,7 +31,8 @@ export interface LogReader {
 export interface ApiParts {
   readonly engine: EngineApi;
   readonly clock: Clock;
-  readonly separation: 'same-user' | 'user-per-workload';
+  /** By target, whom its admitted process runs as where that is not the daemon's own user. */
+  runsAs(): Promise<Readonly<Record<string, NonNullable<TargetStatus['runsAs']>>>>;
   version(): Promise<Version>;
   /** The fleet as its files stand now. */
   fleet(): Promise<Outcome<FleetAnswer>>;

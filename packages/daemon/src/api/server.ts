@@ -1,7 +1,9 @@
+import type { TargetView } from '@idunn/authority';
 import type { Status } from '@idunn/client';
 import { authorizationRequest, commandRequest, keyRequest, planRequest, takeBuildRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused, StoreFault } from '@idunn/kernel';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { OBSERVER_TARGET } from '../ground.ts';
 import { invalid, readBody, send } from './answer.ts';
 import type { EventLog } from './event-log.ts';
 import { eventsRoute } from './events-route.ts';
@@ -155,16 +157,28 @@ async function status(parts: ApiParts): Promise<Status> {
   const bound = await parts.fleet();
   const views = await parts.engine.targets();
   const attended = await parts.attended();
+  const runsAs = await parts.runsAs();
   return {
     schema: 'idunn.status/v1',
     fleet,
     machine,
     directory,
     daemon: { version, pid, startedAt },
-    separation: parts.separation,
+    separation: weakestOf(views, runsAs),
     faults: bound.ok ? bound.value.faults : [],
     targets: views
       .toSorted((a, b) => a.target.localeCompare(b.target))
-      .map((view) => targetStatusOf(view, attended[view.target])),
+      .map((view) => targetStatusOf(view, attended[view.target], runsAs[view.target])),
   };
+}
+
+/** Of a fleet in which nothing is admitted nobody can say more than the least. */
+function weakestOf(
+  views: readonly TargetView[],
+  runsAs: Awaited<ReturnType<ApiParts['runsAs']>>,
+): Status['separation'] {
+  const admitted = views.filter((view) => view.admitted !== null && view.target !== OBSERVER_TARGET);
+  const found = admitted.map(({ target }) => runsAs[target]?.separation ?? 'same-user');
+  if (found.length === 0 || found.includes('same-user')) return 'same-user';
+  return found.includes('user-per-target') ? 'user-per-target' : 'user-per-workload';
 }

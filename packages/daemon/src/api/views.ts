@@ -9,8 +9,15 @@ import {
 import type { HistoryEntry } from '@idunn/kernel';
 
 /** A target's status: the engine's view with the one word for it. */
-export function targetStatusOf(view: TargetView, attended: TargetStatus['attended'] = []): TargetStatus {
-  const status = { ...structuredClone(view), attended } as unknown as Omit<TargetStatus, 'health'>;
+export function targetStatusOf(
+  view: TargetView,
+  attended: TargetStatus['attended'] = [],
+  runsAs?: TargetStatus['runsAs'],
+): TargetStatus {
+  const status = { ...structuredClone(view), attended, ...(runsAs === undefined ? {} : { runsAs }) } as unknown as Omit<
+    TargetStatus,
+    'health'
+  >;
   return { ...status, health: targetHealthOf(status) };
 }
 

@@ -132,7 +132,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
   return {
     engine,
     clock,
-    separation: 'same-user',
+    runsAs: () => Promise.resolve({}),
     version: () =>
       Promise.resolve({
         schema: 'idunn.version/v1',

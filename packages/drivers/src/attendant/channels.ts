@@ -1,4 +1,5 @@
 import type { ChannelPort } from '@idunn/authority';
+import type { Outcome } from '@idunn/kernel';
 import type { AttendantDriver } from './driver.ts';
 
 /** Whether the activation's launch document says that its program is attended. */
@@ -27,6 +28,22 @@ export function channelsOf(embedded: ChannelPort, attendant: AttendantDriver, is
     subscribe(listener) {
       embedded.subscribe(listener);
       attendant.subscribe(listener);
+    },
+  };
+}
+
+/**
+ * A grant is delivered once the state is open to whom it names: the row names it already, and nobody else is opened to.
+ */
+export function openingFirst(
+  channels: ChannelPort,
+  open: (activation: string) => Promise<Outcome<'open'>>,
+): ChannelPort {
+  return {
+    ...channels,
+    async grant(activation, grant) {
+      const opened = await open(activation);
+      return opened.ok ? channels.grant(activation, grant) : opened;
     },
   };
 }

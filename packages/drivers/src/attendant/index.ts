@@ -1,4 +1,4 @@
-export { channelsOf, type IsAttended } from './channels.ts';
+export { channelsOf, type IsAttended, openingFirst } from './channels.ts';
 export {
   type AttendantDriver,
   type AttendantDriverOptions,

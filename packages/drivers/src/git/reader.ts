@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { accountOf } from '@idunn/release';
 
 /** The account that reads repositories where nobody names another. */
 export const DEFAULT_READER = 'idunn-reader';
-/** A directory of accounts that has not answered by then is not waited for. */
-const PATIENCE_MS = 5_000;
-/** `getent` ends so when it knows no such account. */
-const NO_SUCH_ACCOUNT = 2;
 
 export interface Account {
   readonly name: string;
@@ -41,12 +36,12 @@ export interface Reader {
 export async function readerFor({ uid, reader, originOwners }: Reading): Promise<Outcome<Reader>> {
   const owners = new Set([0, uid]);
   for (const name of originOwners) {
-    const owner = await accountOf(name);
+    const owner = await named(name);
     if (owner === null) return unusable(`this machine has no user ${name}, which source.origin_owners names`);
     owners.add(owner.uid);
   }
   const name = reader ?? (uid === 0 ? DEFAULT_READER : null);
-  const account = name === null ? null : await accountOf(name);
+  const account = name === null ? null : await named(name);
   if (account === null) {
     return reader === null ? ok({ account, owners }) : unusable(`this machine has no user ${reader}`);
   }
@@ -57,21 +52,15 @@ export async function readerFor({ uid, reader, originOwners }: Reading): Promise
   return ok({ account, owners });
 }
 
+/** `null` when this machine has no such account. */
+async function named(name: string): Promise<Account | null> {
+  const found = await accountOf(name);
+  if (found.kind === 'unknown') throw new Error(`the account ${name} cannot be looked up: ${found.because}`);
+  return found.kind === 'seen' ? { name, ...found.value } : null;
+}
+
 const unusable = (why: string): Outcome<never> =>
   refused(refusal('reader-unusable', `Repositories cannot be read as fleet.toml asks: ${why}.`));
-
-/** An account, from wherever this machine keeps its accounts; `null` when there is none. */
-async function accountOf(name: string): Promise<Account | null> {
-  try {
-    const { stdout } = await promisify(execFile)('getent', ['passwd', name], { timeout: PATIENCE_MS });
-    const [found, , uid = '', gid = ''] = stdout.split(':');
-    if (found !== name || !/^\d+$/.test(uid) || !/^\d+$/.test(gid)) throw new TypeError(`getent said ${stdout}`);
-    return { name, uid: Number(uid), gid: Number(gid) };
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NO_SUCH_ACCOUNT) return null;
-    throw error;
-  }
-}
 
 /**
  * Whether a local repository belongs, with its own data, to somebody whose repositories are read. Git itself asks only

@@ -4,16 +4,24 @@ import { digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 /** `sun_path` of a Unix socket holds 108 bytes, the closing zero among them. */
 export const SOCKET_PATH_LIMIT_BYTES = 107;
 
-/** The files of an activation directory. All of them are named here: what is not named is never deleted. */
+/**
+ * The files of an activation, all of them: what is not named here is never deleted. `directory` is the program's, and
+ * belongs to its user where it has one; `own` is the authority's, and nothing that it relies on lies anywhere else.
+ */
 export interface ActivationFiles {
   readonly directory: string;
-  /** Signed launch document; written last, so a directory that has it is whole. */
+  readonly own: string;
+  /** Signed launch document; written last, so an activation that has it is whole. */
   readonly launch: string;
+  /** The same for a program that speaks for itself. */
+  readonly document: string;
   /** The activation record in an envelope of the authority: what a repeated mint answers. */
   readonly activation: string;
-  readonly activationKey: string;
-  readonly signerKey: string;
+  /** In `directory` or in `own`: with whoever speaks for the program. */
+  readonly keys: { readonly program: KeyFiles; readonly attendant: KeyFiles };
   readonly secrets: string;
+  /** The same again, for taking them out of what is shown, and for whoever speaks for the program. */
+  readonly keptSecrets: string;
   /** Made by the program. */
   readonly socket: string;
   /** A fifo whose write end the program inherits: its end of file tells the death. */
@@ -22,7 +30,7 @@ export interface ActivationFiles {
   readonly ticket: string;
   /** Identity of the started process. */
   readonly process: string;
-  /** What a launcher, or a rehearser, is told. */
+  /** What a launcher is told. */
   readonly orders: string;
   /** Made by the launcher, which listens there for its grant. */
   readonly gate: string;
@@ -30,20 +38,34 @@ export interface ActivationFiles {
   readonly opened: string;
 }
 
+interface KeyFiles {
+  readonly activation: string;
+  readonly signer: string;
+}
+
+const keysIn = (directory: string): KeyFiles => ({
+  activation: join(directory, 'activation.key'),
+  signer: join(directory, 'signer.key'),
+});
+
 /** The directory's name is short because a socket's path is: 16 hexadecimal digits of the activation id's digest. */
 export function activationFiles(runtime: string, activation: string): ActivationFiles {
-  const directory = join(runtime, 'a', digestBytes(activation).slice(7, 23));
+  const name = digestBytes(activation).slice(7, 23);
+  const directory = join(runtime, 'a', name);
+  const own = join(runtime, 'own', name);
   return {
     directory,
-    launch: join(directory, 'launch.json'),
-    activation: join(directory, 'activation.json'),
-    activationKey: join(directory, 'activation.key'),
-    signerKey: join(directory, 'signer.key'),
+    own,
+    launch: join(own, 'launch.json'),
+    document: join(directory, 'launch.json'),
+    activation: join(own, 'activation.json'),
+    keys: { program: keysIn(directory), attendant: keysIn(own) },
     secrets: join(directory, 'secrets'),
+    keptSecrets: join(own, 'secrets'),
     socket: join(directory, 'channel.sock'),
-    alive: join(directory, 'alive'),
-    ticket: join(directory, 'ticket.json'),
-    process: join(directory, 'process.json'),
+    alive: join(own, 'alive'),
+    ticket: join(own, 'ticket.json'),
+    process: join(own, 'process.json'),
     orders: join(directory, 'orders.json'),
     gate: join(directory, 'gate.sock'),
     opened: join(directory, 'opened.json'),

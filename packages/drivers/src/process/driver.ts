@@ -10,7 +10,7 @@ import type {
   WorkloadHandle,
   WorkloadPort,
 } from '@idunn/authority';
-import { type Digest, type Evidence, type Outcome, seen } from '@idunn/kernel';
+import { type Digest, type Evidence, type Outcome, ok, seen } from '@idunn/kernel';
 import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
@@ -33,9 +33,10 @@ import { endAll, type OthersEnded } from './others.ts';
 import { readStat } from './proc.ts';
 import { Rehearsals } from './rehearsal/rehearsals.ts';
 import { removeActivation } from './retire.ts';
-import { clearGroups, groupOf, handleOf, type Machine, startProgram } from './start.ts';
+import { clearGroups, groupOf, handleOf, type Machine, runsAs, type StartSite, startProgram } from './start.ts';
 import { stopTree } from './stop.ts';
 import { readTicket, type Ticket } from './ticket.ts';
+import { type Opening, StateKeeper } from './user/keeper.ts';
 import { DeathWatch } from './watch.ts';
 
 const REPAIR_MS = 5_000;
@@ -43,6 +44,12 @@ const KILL_MS = 5_000;
 const LOG_LOOK_MS = 250;
 /** A death may be seen in /proc a moment before the parent is told of it. */
 const EXIT_TOLD_MS = 100;
+
+/** The user of an activation, and whether another one of its target may run as the same at the same time. */
+export interface Separation {
+  readonly uid: number;
+  readonly separation: 'user-per-target' | 'user-per-workload';
+}
 
 /** The workload port on plain Linux processes that outlive the daemon. */
 export interface ProcessDriver extends WorkloadPort {
@@ -58,11 +65,18 @@ export interface ProcessDriver extends WorkloadPort {
    * ended.
    */
   endRehearsals(): Promise<readonly string[]>;
+  /**
+   * Opens its state to the user of an activation that the lease row names, and to nobody else; called before the grant
+   * is delivered, safe to repeat. Nothing happens where the daemon's own user runs the program.
+   */
+  openState(activation: string): Promise<Outcome<'open'>>;
+  /** Whom an activation runs as; `null`: the daemon's own user. */
+  runsAs(activation: string): Promise<Separation | null>;
   /** Where an activation's program listens for the authority. */
   socketPath(activation: string): string;
   /** The activation as it was minted, from the authority's own signed record. */
   activation(activation: string): Promise<Outcome<Activation>>;
-  /** The activation's directory: documents and keys for whoever speaks for the program. */
+  /** Documents, keys and secrets for whoever speaks for an attended program; the program itself cannot reach them. */
   activationDirectory(activation: string): string;
   /** Whether the activation's launch document says that its program is attended. */
   isAttended(activation: string): Promise<boolean>;
@@ -90,6 +104,7 @@ class LinuxProcesses implements ProcessDriver {
   readonly #deaths: DeathWatch;
   readonly #logs: LogKeeper;
   readonly #rehearsals: Rehearsals | null;
+  readonly #states: StateKeeper | null;
   readonly #digests = new FileDigests();
   /** How children of this daemon ended, until they are retired. */
   readonly #ends = new Map<string, Promise<Exit>>();
@@ -106,6 +121,7 @@ class LinuxProcesses implements ProcessDriver {
     this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
     this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
     this.#rehearsals = this.#makeRehearsals();
+    this.#states = options.lease === undefined ? null : new StateKeeper(options.lease);
   }
 
   mint(request: MintRequest): Promise<Outcome<Activation>> {
@@ -118,7 +134,7 @@ class LinuxProcesses implements ProcessDriver {
     if (running !== undefined) return running;
     const ended = Promise.withResolvers<Exit>();
     if (!this.#ends.has(activation)) this.#ends.set(activation, ended.promise);
-    const started = startProgram(request, {
+    const started = this.#startSettled(request, {
       options: this.#options,
       machine: this.#machine,
       files: this.#files(activation),
@@ -130,6 +146,33 @@ class LinuxProcesses implements ProcessDriver {
     }).finally(() => this.#starting.delete(activation));
     this.#starting.set(activation, started);
     return started;
+  }
+
+  /** A state is nobody's to write before its grant, the operator's own files in it included (I1). */
+  async #startSettled(request: LaunchRequest, site: StartSite): Promise<Outcome<WorkloadHandle>> {
+    const { launch, state, target } = request;
+    if (launch.identity !== undefined && state !== null && this.#states !== null) {
+      const runs = await runsAs(request, site.files);
+      const { activation } = request.activation;
+      const lives = async (other: string): Promise<boolean> => (await this.find(target, other)).kind !== 'absent';
+      if (runs !== null) {
+        const settled = await this.#states.settle({ activation, state, runs }, lives);
+        if (!settled.ok) return settled;
+      }
+    }
+    return startProgram(request, site);
+  }
+
+  async openState(activation: string): Promise<Outcome<'open'>> {
+    const opening = await this.#opening(activation);
+    return opening === null || this.#states === null ? ok('open') : this.#states.open(opening);
+  }
+
+  async runsAs(activation: string): Promise<Separation | null> {
+    const ticket = await this.#ticket(activation);
+    if (ticket?.runs === undefined) return null;
+    const separation = ticket.alone === true ? 'user-per-workload' : 'user-per-target';
+    return { uid: ticket.runs.uid, separation };
   }
 
   async rehearse(request: RehearsalRequest, signal: AbortSignal): Promise<Outcome<'passed'>> {
@@ -167,6 +210,7 @@ class LinuxProcesses implements ProcessDriver {
       clearGroups(handle.activation, this.#machine, handle.identity.controlGroup, this.#options.fleet);
       // Where one ends before the next starts, the next may have the same port.
       this.#mint.forget(handle.activation);
+      await this.#endState(handle.activation);
     }
     return answer;
   }
@@ -183,16 +227,17 @@ class LinuxProcesses implements ProcessDriver {
     this.#logs.drop(log);
     if (ticket !== null) {
       this.#logs.finish(log, ticket.log);
-      await scrubLogs(log, ticket.log.files, await redactorFor(files.secrets));
+      await this.#endState(activation);
+      await scrubLogs(log, ticket.log.files, await redactorFor(files.keptSecrets));
       clearGroups(activation, this.#machine, ticket.controlGroup, this.#options.fleet);
     }
     await removeActivation(files);
     this.#mint.forget(activation);
-    if (ticket !== null) await forgetOldLogs(dirname(log), (other) => isDirectory(this.#files(other).directory));
+    if (ticket !== null) await forgetOldLogs(dirname(log), (other) => isDirectory(this.#files(other).own));
   }
 
   async logTail(target: string, activation: string, lines: number): Promise<readonly string[]> {
-    return tailOf(this.logPath(target, activation), lines, await redactorFor(this.#files(activation).secrets));
+    return tailOf(this.logPath(target, activation), lines, await redactorFor(this.#files(activation).keptSecrets));
   }
 
   async lastExit(activation: string): Promise<Exit | null> {
@@ -243,7 +288,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   activationDirectory(activation: string): string {
-    return this.#files(activation).directory;
+    return this.#files(activation).own;
   }
 
   isAttended(activation: string): Promise<boolean> {
@@ -257,7 +302,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   async redact(activation: string, text: string): Promise<string> {
-    const redactor = await redactorFor(this.#files(activation).secrets);
+    const redactor = await redactorFor(this.#files(activation).keptSecrets);
     return Buffer.from(redactor.redact(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8');
   }
 
@@ -291,6 +336,19 @@ class LinuxProcesses implements ProcessDriver {
   async #keepLog({ target, activation }: WorkloadHandle): Promise<void> {
     const ticket = await this.#ticket(activation).catch(() => null);
     if (ticket !== null) this.#logs.keep(this.logPath(target, activation), ticket.log);
+  }
+
+  async #opening(activation: string): Promise<Opening | null> {
+    const ticket = await this.#ticket(activation);
+    if (ticket?.runs === undefined || ticket.state === undefined) return null;
+    return { activation, state: ticket.state, runs: ticket.runs };
+  }
+
+  /** What cannot be closed now is closed before the next start. */
+  async #endState(activation: string): Promise<void> {
+    if (this.#states === null) return;
+    const opening = await this.#opening(activation);
+    if (opening !== null) await this.#states.end(opening);
   }
 
   async #ticket(activation: string): Promise<Ticket | null> {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { link, lstat, mkdir, open, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promises';
+import { constants, lstatSync } from 'node:fs';
+import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { isErrno } from './proc.ts';
 
@@ -14,16 +14,25 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /** Puts a private file in place whole: written beside, then renamed. What was there before is replaced. */
-export async function placePrivate(file: string, content: string | Uint8Array): Promise<void> {
+export async function placePrivate(file: string, content: string | Uint8Array, owner?: FileOwner): Promise<void> {
   const draft = `${file}${DRAFT}`;
-  await placeDraft(draft, content);
+  await placeDraft(draft, content, owner);
   await rename(draft, file);
 }
 
-async function placeDraft(draft: string, content: string | Uint8Array): Promise<void> {
-  const handle = await open(draft, 'w', 0o600);
+/** Whom a file is for, where it is not for this user. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** What lies there is a leftover, or a link that somebody put there for us to follow. */
+async function placeDraft(draft: string, content: string | Uint8Array, owner?: FileOwner): Promise<void> {
+  await unlinkIfThere(draft);
+  const handle = await open(draft, 'wx', 0o600);
   try {
     await handle.chmod(0o600);
+    if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
     await handle.writeFile(content);
   } finally {
     await handle.close();
@@ -59,10 +68,23 @@ export async function namesIn(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** The text of a file; `null` when it is not there. */
+/** Largest file of an activation, in bytes. */
+const FILE_LIMIT_BYTES = 16_777_216;
+
+/**
+ * The text of a plain file; `null` when it is not there. A program may have put anything in its directory: no link is
+ * followed, and nothing is waited for.
+ */
 export async function readIfThere(file: string): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const status = await handle.stat();
+      if (!status.isFile() || status.size > FILE_LIMIT_BYTES) throw new Error(`${file} is no plain file of ours`);
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     throw error;
@@ -99,4 +121,6 @@ export async function makeFifo(path: string): Promise<void> {
 
 const isFifo = async (path: string): Promise<boolean> => (await lstat(path)).isFIFO();
 
-export const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Never through a link. */
+export const isDirectory = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

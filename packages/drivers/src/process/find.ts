@@ -47,9 +47,9 @@ export async function findProcess(search: Search): Promise<Evidence<Found>> {
 
 /** Without a ticket nothing was ever spawned, as long as the directory itself is there to say so. */
 async function findWithoutTicket(search: Search): Promise<Evidence<Found>> {
-  if (isDirectory(search.files.directory)) return absent;
+  if (isDirectory(search.files.own)) return absent;
   if (search.expectedGroup !== null) return inGroup(search, search.expectedGroup, null);
-  return byEnvironment(search, null, `its directory ${search.files.directory} is missing`);
+  return byEnvironment(search, null, `its directory ${search.files.own} is missing`);
 }
 
 async function inGroup(search: Search, group: string, recorded: RuntimeIdentity | null): Promise<Evidence<Found>> {

@@ -75,24 +75,23 @@ export const notStartable = (program: string, because: string): Outcome<never> =
 const EXEC_LOOK_MS = 1;
 const EXEC_LOOKS = 1_000;
 
-/** Resolves when the wrapper has become the program, or is gone. */
-export function whenExeced(pid: number, wrapper: readonly string[], timers: Timers): Promise<void> {
-  const [program] = wrapper;
-  if (program === undefined) return Promise.resolve();
+/** Resolves when the last of the wrappers has become the program, or is gone. */
+export function whenExeced(pid: number, wrappers: readonly (readonly string[])[], timers: Timers): Promise<void> {
+  const programs = wrappers.flatMap(([program]) => (program === undefined ? [] : [basename(program)]));
+  if (programs.length === 0) return Promise.resolve();
   return new Promise((resolve) => {
     const look = (left: number): void => {
-      if (left === 0 || !isStill(pid, program)) resolve();
+      if (left === 0 || !isStill(pid, programs)) resolve();
       else timers.after(EXEC_LOOK_MS, () => look(left - 1));
     };
     look(EXEC_LOOKS);
   });
 }
 
-function isStill(pid: number, wrapper: string): boolean {
+function isStill(pid: number, programs: readonly string[]): boolean {
   try {
     const running = readlinkSync(`/proc/${pid}/exe`);
-    // Between fork and exec it still is this program.
-    return basename(running) === basename(wrapper);
+    return programs.includes(basename(running));
   } catch {
     return false;
   }

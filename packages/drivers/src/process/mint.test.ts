@@ -16,10 +16,15 @@ test('a minted activation has its directory, documents and 0600 keys', async (t)
   const activation = await bench.mint(launch);
   const files = activationFiles(bench.options.roots.runtime, activation.activation);
   assert.equal(statSync(files.directory).mode & 0o777, 0o700);
-  for (const file of [files.activationKey, files.signerKey, files.launch, join(files.secrets, 'token')]) {
+  for (const file of [
+    ...Object.values(files.keys.program),
+    files.launch,
+    files.document,
+    join(files.secrets, 'token'),
+  ]) {
     assert.equal(statSync(file).mode & 0o777, 0o600, file);
   }
-  assert.match(readFileSync(files.activationKey, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/);
+  assert.match(readFileSync(files.keys.program.activation, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/);
   const envelope = JSON.parse(readFileSync(files.launch, 'utf8')) as Envelope;
   assert.ok(signedBy(envelope, verificationKey(publicKeyOf(bench.authorityKey.privateKey))));
   const document = JSON.parse(Buffer.from(envelope.payload, 'base64').toString()) as Record<string, unknown>;

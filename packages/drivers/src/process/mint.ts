@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { MintRequest } from '@idunn/authority';
 import {
   canonicalJson,
@@ -20,12 +21,15 @@ import type { Activation } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
 import { z } from 'zod';
 import { type ActivationFiles, activationFiles, checkSocketPath } from './activation-directory.ts';
-import { makeDirectory, makeFifo, placePrivate, readIfThere } from './files.ts';
+import { makeDirectory, makeFifo, namesIn, placePrivate, readIfThere } from './files.ts';
 import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { pickPort } from './ports.ts';
 import { probeWords } from './probe-words.ts';
 import { type GatheredSecret, gatherSecrets } from './secrets.ts';
+import { chooseUser } from './user/choose.ts';
+import { checkPassable, giveTo, letPass, takeBack } from './user/give.ts';
+import type { RunsAs } from './user/words.ts';
 
 const statementSchema = z.strictObject({
   header: headerSchema,
@@ -88,15 +92,19 @@ export class Mint {
       endpoint: endpoint === null || port.value === null ? null : { host: endpoint.host, port: port.value },
     };
     const { launch, state, health } = request;
+    const runs = chooseUser(launch, state, launch.identity === undefined ? [] : await this.#usersInTurn());
+    const passable = runs === null ? ok('passable') : await this.#checkPassable(request, files, runs);
+    if (!passable.ok) return passable;
     const probe = probeWords(health, {
       launch,
       state,
       activation,
       activationDirectory: files.directory,
       artifactFile: (artifact, path) => this.#options.artifactFile(request.expected.release, artifact, path),
+      runs,
     });
     if (!probe.ok) return probe;
-    await this.#write(files, { request, activation, probe: probe.value }, { ...keys.value, activationSeed });
+    await this.#write(files, { request, activation, probe: probe.value }, { ...keys.value, activationSeed }, runs);
     return ok(activation);
   }
 
@@ -144,6 +152,7 @@ export class Mint {
     files: ActivationFiles,
     said: Pick<Minted, 'request' | 'activation' | 'probe'>,
     keys: Credentials & { readonly activationSeed: string },
+    runs: RunsAs | null,
   ): Promise<void> {
     const { authorityKey, observerEndpoint } = this.#options;
     const audience = this.#audience();
@@ -154,21 +163,76 @@ export class Mint {
       authorityKey,
     };
     const envelope = (payload: unknown): string => `${canonicalJson(signEnvelope(payload, [authorityKey]))}\n`;
-    await makeDirectory(files.secrets);
+    const attended = said.request.health.kind === 'attended';
+    const seeds = attended ? files.keys.attendant : files.keys.program;
+    await takeBack(files.directory);
+    for (const secrets of [files.secrets, files.keptSecrets]) await makeDirectory(secrets);
+    const document = envelope(launchDocument(minted));
     await Promise.all([
-      placePrivate(files.activationKey, `${keys.activationSeed}\n`),
-      placePrivate(files.signerKey, `${keys.signerSeed}\n`),
+      placePrivate(seeds.activation, `${keys.activationSeed}\n`),
+      placePrivate(seeds.signer, `${keys.signerSeed}\n`),
       placePrivate(files.activation, envelope(activationStatement(minted))),
       makeFifo(files.alive),
-      ...keys.secrets.map(({ name, bytes }) => placePrivate(join(files.secrets, name), bytes)),
+      ...(attended ? [] : [placePrivate(files.document, document)]),
+      ...keys.secrets.flatMap(({ name, bytes }) =>
+        [files.secrets, files.keptSecrets].map((secrets) => placePrivate(join(secrets, name), bytes)),
+      ),
     ]);
+    if (runs !== null) await giveTo(files.directory, runs);
     // Last: a mint without it was never answered, and begins anew.
-    await placePrivate(files.launch, envelope(launchDocument(minted)));
+    await placePrivate(files.launch, document);
+  }
+
+  /** The users of all kept activations: those whose process lives last, and each kind eldest first. */
+  async #usersInTurn(): Promise<readonly number[]> {
+    const { runtime } = this.#options.roots;
+    const kept = await Promise.all(
+      (await namesIn(join(runtime, 'a'))).map(async (name) => {
+        const status = await lstat(join(runtime, 'a', name)).catch(() => null);
+        if (status === null) return null;
+        return {
+          uid: status.uid,
+          atMs: status.birthtimeMs,
+          lives: await livesAs(join(runtime, 'own', name), status.uid),
+        };
+      }),
+    );
+    return kept
+      .filter((one) => one !== null)
+      .toSorted((one, other) => Number(one.lives) - Number(other.lives) || one.atMs - other.atMs)
+      .map(({ uid }) => uid);
+  }
+
+  /** Everything that the program itself has to reach. */
+  async #checkPassable({ launch, expected, state }: MintRequest, files: ActivationFiles, runs: RunsAs) {
+    const { program } = launch;
+    const packaged = program.kind === 'artifact' ? program : program.entry;
+    await makeDirectory(dirname(files.directory));
+    await letPass(dirname(files.directory));
+    const paths = [
+      files.directory,
+      this.#options.artifactFile(expected.release, packaged.artifact, packaged.path),
+      ...(program.kind === 'interpreter' && program.origin === 'host' ? [program.path] : []),
+      ...(state === null ? [] : [state.root]),
+    ];
+    for (const path of paths) {
+      const passable = await checkPassable(path, runs);
+      if (!passable.ok) return passable;
+    }
+    return ok('passable');
   }
 
   #audience(): Header['audience'] {
     return { fleet: this.#options.fleet, machine: this.#options.machine };
   }
+}
+
+/** Whether the recorded process of an activation runs as that user. */
+async function livesAs(own: string, uid: number): Promise<boolean> {
+  const text = await readIfThere(join(own, 'process.json'));
+  if (text === null) return false;
+  const { pid } = JSON.parse(text) as { readonly pid: number };
+  return (await lstat(`/proc/${pid}`).catch(() => null))?.uid === uid;
 }
 
 interface Credentials {

@@ -1,3 +1,4 @@
+import type { LeasePort } from '@idunn/authority';
 import type { Clock, Digest, Outcome, SigningKey, Timers } from '@idunn/kernel';
 import type { ObserverEndpoint } from './launch-document.ts';
 
@@ -24,6 +25,8 @@ export interface ProcessDriverOptions {
     /** The program that runs another and probes it, by argv; the path of its orders is added. */
     readonly rehearser: readonly [string, ...string[]];
   };
+  /** Who holds a state, where programs have users of their own; without it their states are never opened to them. */
+  readonly lease?: Pick<LeasePort, 'read'>;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Look for a control group hierarchy (the default), or do without. */

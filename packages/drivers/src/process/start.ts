@@ -15,6 +15,8 @@ import { dropLimits, holdLimits, type LimitPlan } from './limits.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { whyNoProgram } from './program-file.ts';
 import { readTicket, recordProcess, type Ticket, takeTicket } from './ticket.ts';
+import { ownerOf } from './user/give.ts';
+import { type RunsAs, userWords } from './user/words.ts';
 
 /** What this machine offers, found once. */
 export interface Machine {
@@ -77,21 +79,26 @@ async function startFirst(
   const prepared = prepareGroups(request.launch, activation, machine, group, options.fleet);
   if (!prepared.ok) return prepared;
   const { groups, wrapper } = prepared.value;
-  const ordered = request.start === 'gated' ? await orderLauncher(request, words.value, wrapper, files) : ok(null);
+  const runs = await runsAs(request, files);
+  const become = userWords(runs);
+  const ordered =
+    request.start === 'gated' ? await orderLauncher(request, words.value, wrapper, files, runs) : ok(null);
   if (!ordered.ok) {
     clearGroups(activation, machine, group, options.fleet);
     return ordered;
   }
   const launcher = ordered.value;
-  const ticket = ticketFor(request, words.value, machine.from, group, launcher);
+  const ticket = ticketFor(request, words.value, machine.from, group, launcher, runs);
   if (!(await takeTicket(files, ticket))) return spent(activation);
   const birth: Birth = {
     files,
     log: site.log,
     groups,
     ...(launcher === null
-      ? { words: (await site.dress?.(words.value)) ?? words.value, wrapper, aliveAt: ALIVE_DESCRIPTOR }
-      : { words: launcher.words, wrapper: [], aliveAt: ALIVE_PAST_LAUNCHER }),
+      ? site.dress === undefined
+        ? { words: words.value, wrapper: [...wrapper, ...become], aliveAt: ALIVE_DESCRIPTOR }
+        : { words: await site.dress(words.value), wrapper, aliveAt: ALIVE_DESCRIPTOR }
+      : { words: launcher.words, wrapper: become, aliveAt: ALIVE_PAST_LAUNCHER }),
   };
   const child = await giveBirth(birth);
   if (!child.ok) {
@@ -114,7 +121,7 @@ async function startFirst(
     recordProcess(files, identity.value),
     // A launcher that ends on the way to its gate is as dead as any other: its death is what is told.
     launcher === null
-      ? whenExeced(child.value.pid, birth.wrapper, timers)
+      ? whenExeced(child.value.pid, [wrapper, become], timers)
       : whenStanding(handle, { files, from: machine.from, timers }),
   ]);
   return ok(handle);
@@ -159,8 +166,9 @@ function ticketFor(
   from: Standpoint,
   group: string | null,
   launcher: LauncherBirth | null,
+  runs: RunsAs | null,
 ): Ticket {
-  const { launch } = request;
+  const { launch, state } = request;
   return {
     schema: 'idunn.process-ticket/v1',
     activation: request.activation.activation,
@@ -173,7 +181,22 @@ function ticketFor(
     entry: words.entry,
     log: { bytes: launch.limits.logBytes, files: launch.limits.logFiles },
     ...(launcher === null ? {} : { gate: launcher.gate }),
+    ...(runs === null ? {} : { runs, alone: isAlone(request), ...(state === null ? {} : { state }) }),
   };
+}
+
+/** Two users take turns; what waits at a gate runs when the one before it is gone. */
+const isAlone = ({ launch, start }: LaunchRequest): boolean => launch.identity?.users.length === 2 || start === 'gated';
+
+/** The user that the mint chose is whose the activation's directory is. */
+export async function runsAs({ launch, state }: LaunchRequest, files: ActivationFiles): Promise<RunsAs | null> {
+  const { identity } = launch;
+  if (identity === undefined) return null;
+  const uid = await ownerOf(files.directory);
+  if (uid === null || !identity.users.some((user) => user.uid === uid)) {
+    throw new Error(`${files.directory} belongs to user ${uid}, whom the plan does not name`);
+  }
+  return { uid, gid: identity.group.gid, stateGid: state?.group?.gid ?? null };
 }
 
 /** The handle of a process that was found again. */

@@ -1,10 +1,16 @@
 import { DIGEST_PATTERN, type Digest } from '@idunn/kernel';
 import type { RuntimeIdentity } from '@idunn/readiness';
+import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
 import type { ActivationFiles } from './activation-directory.ts';
 import { createPrivate, placePrivate, readIfThere } from './files.ts';
 
 const digest = z.custom<Digest>((value) => typeof value === 'string' && DIGEST_PATTERN.test(value));
+
+/** The state that the program may write under its grant; kept where its user is not the daemon's own. */
+const stateSchema = z.custom<StateContract>(
+  (value) => typeof value === 'object' && value !== null && 'stores' in value,
+);
 
 /**
  * Created exclusively before the one start of an activation: who has created it may spawn, and nobody else ever (I1).
@@ -22,6 +28,11 @@ const ticketSchema = z.strictObject({
   singleProcess: z.boolean(),
   argv: digest,
   entry: z.string().nullable(),
+  /** Whom it runs as, where that is not the daemon's own user. */
+  runs: z.exactOptional(z.strictObject({ uid: z.int(), gid: z.int(), stateGid: z.int().nullable() })),
+  state: z.exactOptional(stateSchema),
+  /** No other activation of its target runs as this user at the same time. */
+  alone: z.exactOptional(z.boolean()),
   log: z.strictObject({ bytes: z.int(), files: z.int() }),
   /** Of a gated start: its launcher, and digest of the argv of what holds the limits on the way to the program. */
   gate: z.exactOptional(

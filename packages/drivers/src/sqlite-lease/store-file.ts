@@ -2,6 +2,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  fchmodSync,
   fchownSync,
   lstatSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { OWN_FILES } from './lease-carriers.ts';
 import { parseMounts, secondFace, unfitFileSystem } from './mounts.ts';
 
 /** Whom a state root belongs to; what Idunn makes in it belongs to the same. */
@@ -89,7 +91,11 @@ export function createStoreFile(root: string, path: string, owner: Owner): void 
   }
   const descriptor = openSync(join(root, path), constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600);
   try {
-    if (isRoot()) fchownSync(descriptor, owner.uid, owner.gid);
+    if (isRoot()) {
+      fchownSync(descriptor, owner.uid, owner.gid);
+      // A candidate that has a user of its own reads its store before its grant, in the group of the root.
+      if (!path.startsWith(OWN_FILES)) fchmodSync(descriptor, 0o640);
+    }
   } finally {
     closeSync(descriptor);
   }

@@ -103,6 +103,18 @@ export const driversErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'workload-path-closed': {
+    reason: 'The user of the workload cannot reach what its program needs.',
+    remedy: 'Let others pass through the directory (chmod o+x), or name another place in fleet.toml or the binding.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'state-not-opened': {
+    reason: 'The state could not be given to the user of the workload that holds the lease.',
+    remedy: 'Take out of the state root what the reason names: links and files with several names are never given.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'limit-not-enforceable': {
     reason: 'The binding sets a limit that this machine cannot enforce.',
     remedy: 'Take the limit out of the binding, or delegate the controller (or install prlimit) on this machine.',

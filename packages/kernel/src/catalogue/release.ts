@@ -236,6 +236,18 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
+  'workload-user-unusable': {
+    reason: 'The program cannot run as the user or group that the binding names.',
+    remedy: 'Make the user with useradd --system, give each target its own, run the daemon as root, or leave it out.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'state-group-unusable': {
+    reason: 'The state group of the binding is not, by name and number, a group of this machine.',
+    remedy: 'Correct name and gid of state.group: getent group NAME tells both.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'source-commit-malformed': {
     reason: 'The selected commit is not one that git itself would write.',
     remedy: 'Run git fsck in the origin, commit the tree again, and deploy that commit.',

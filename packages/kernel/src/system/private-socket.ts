@@ -7,20 +7,24 @@ import { keepSocket } from './kept-socket.ts';
 /** Connections that may wait to be taken: every workload of a machine comes back at once after a restart. */
 const BACKLOG = 4_096;
 
+/** Who may connect: this user alone, or everybody who can pass through to the socket. */
+export type SocketAudience = 'this-user' | 'everybody';
+
 /**
- * Listens on a Unix socket that only this user can reach. What lies there is a leftover: its maker held the same
- * lock. Where the socket's file is taken away it is made again.
+ * Listens on a Unix socket that only this user can reach, unless it is for everybody. What lies there is a leftover:
+ * its maker held the same lock. Where the socket’s file is taken away it is made again.
  */
 export async function listenPrivately(
   path: string,
   timers: Timers,
   accept: (socket: Socket) => void,
+  audience: SocketAudience = 'this-user',
 ): Promise<PrivateServer> {
   const server = createServer(accept);
-  await listen(server, path);
+  await listen(server, path, audience);
   const leave = keepSocket(path, timers, async () => {
     server.close();
-    await listen(server, path);
+    await listen(server, path, audience);
   });
   return {
     close() {
@@ -37,7 +41,7 @@ export interface PrivateServer {
   close(): Promise<void>;
 }
 
-async function listen(server: Server, path: string): Promise<void> {
+async function listen(server: Server, path: string, audience: SocketAudience): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => {
@@ -47,5 +51,6 @@ async function listen(server: Server, path: string): Promise<void> {
       resolve();
     });
   });
-  chmodSync(path, 0o600);
+  if (audience === 'everybody') chmodSync(dirname(path), 0o711);
+  chmodSync(path, audience === 'everybody' ? 0o666 : 0o600);
 }

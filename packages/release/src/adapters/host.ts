@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel';
 import type { HostFacts, HostQuestions, Lineage } from '../plan/host-facts.ts';
 import type { HostPort } from '../ports/host-port.ts';
-import { uidOf } from './accounts.ts';
+import { accountOf, groupOf, uidOf } from './accounts.ts';
 import type { DigestMemo } from './digest-memo.ts';
 import { absentAsNull, isErrno } from './files.ts';
 
@@ -27,6 +27,9 @@ export function createHost({ digests, uid, signer }: HostOptions): HostPort {
         directories: await each(questions.directories, async (path) => seen(await lineage(path))),
         mounts: await each(questions.mounts, async (path) => seen(await existing(await realpath(path)))),
         users: await each(questions.users, uidOf),
+        accounts: await each(questions.accounts ?? [], accountOf),
+        groups: await each(questions.groups ?? [], groupOf),
+        uid,
         signer: await signer(questions.target),
       };
     },

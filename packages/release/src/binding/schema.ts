@@ -84,6 +84,10 @@ const interpreter = z.strictObject({
   input: id.optional(),
 });
 
+/** The name of a user or a group, never a number: numbers are what the machine answers. */
+const accountName = z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,31}$/, 'the name of a user or group');
+const groupId = z.int().positive().max(4_294_967_294);
+
 /** Per-target directories in place of the fleet's. */
 const roots = z.strictObject({
   source: absolutePath.optional(),
@@ -99,7 +103,8 @@ const state = z.strictObject({
   transition: z.enum(['none', 'migrate', 'fresh-root']).default('none'),
   irreversible_cut: z.enum(['refuse', 'permit']).default('refuse'),
   backup_root: absolutePath.optional(),
-  group: word.optional(),
+  /** Beside the workload's own users; the number has to be the name's. */
+  group: z.strictObject({ name: accountName, gid: groupId }).optional(),
 });
 
 const workload = z.strictObject({
@@ -109,8 +114,11 @@ const workload = z.strictObject({
   release_root: absolutePath.optional(),
   current_link: absolutePath.optional(),
   carry: z.strictObject({ source: absolutePath, destination: relativePath }).optional(),
-  user: word.optional(),
-  group: word.optional(),
+  user: accountName.optional(),
+  /** Takes turns with `user`. */
+  alternate_user: accountName.optional(),
+  /** The primary group; that of `user` otherwise. */
+  group: accountName.optional(),
   network: id.optional(),
   mount: list(mount),
   devices: list(absolutePath),

@@ -151,8 +151,29 @@ export interface LaunchContract {
     readonly toPort: number;
   } | null;
   readonly limits: ResourceLimits;
+  /** Whom the program runs as; absent: the daemon's own user. */
+  readonly identity?: WorkloadIdentity;
   /** The binding's word that the program never forks, which stands in for a control group (section 6). */
   readonly singleProcess: boolean;
+}
+
+/** An account or a group of this machine: its name, and the number that it had when the plan was made. */
+export interface NamedUser {
+  readonly name: string;
+  readonly uid: number;
+}
+
+export interface NamedGroup {
+  readonly name: string;
+  readonly gid: number;
+}
+
+/** Only where the daemon is root. */
+export interface WorkloadIdentity {
+  /** The second takes turns with the first, so that a candidate never has its incumbent's user. */
+  readonly users: readonly [NamedUser] | readonly [NamedUser, NamedUser];
+  /** The primary group of both. */
+  readonly group: NamedGroup;
 }
 
 export interface ResourceLimits {
@@ -257,6 +278,8 @@ export interface StateContract {
    * because the program would never compare it; only the end of every process then fences.
    */
   readonly lease: 'rows' | 'file';
+  /** The group that the state's files carry; absent: the workload's own. Only with a user of the workload's own. */
+  readonly group?: NamedGroup;
   /** The strongest proof that any of the stores needs. */
   readonly fence: 'epoch-raised' | 'tree-empty';
 }

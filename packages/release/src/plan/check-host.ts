@@ -6,6 +6,7 @@ import type { Path } from '../configuration/path.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { checkSteward } from './check-steward.ts';
 import type { HostFacts } from './host-facts.ts';
+import { checkIdentity } from './identity.ts';
 import { overlap, problem } from './lineages.ts';
 
 /** Everything about a binding that the machine itself can contradict; none of it needs the source (F1). */
@@ -18,6 +19,7 @@ export function checkHost(fleet: Fleet, bound: BindingDocument, machine: string,
     ...checkStateRoot(fleet, bound, host),
     ...checkMounts(fleet, bound, host),
     ...checkSteward(fleet, bound, host),
+    ...checkIdentity(fleet, bound, host),
   ];
 }
 

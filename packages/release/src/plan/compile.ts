@@ -106,6 +106,7 @@ function compileState({ state: asked, health }: Recipe, { state: granted, target
     accepts: [...new Set([asked.schema, ...asked.accepts])],
     root: granted.root,
     stores: asked.store,
+    ...(granted.group === undefined ? {} : { group: granted.group }),
     lease: kept ? 'rows' : 'file',
     fence: kept && asked.store.every(({ kind }) => kind === 'sqlite') ? 'epoch-raised' : 'tree-empty',
   };

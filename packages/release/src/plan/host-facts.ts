@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Digest, Evidence } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
+import type { Binding } from '../binding/schema.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 
 /** What planning has to know about the machine, asked before anything is fetched (F1). Absolute paths. */
@@ -16,6 +17,9 @@ export interface HostQuestions {
   readonly mounts: readonly string[];
   /** Logins. */
   readonly users: readonly string[];
+  /** Users and groups by name; those of every target's workload, because no two may be the same. */
+  readonly accounts?: readonly string[];
+  readonly groups?: readonly string[];
 }
 
 /** The machine's answers, by path. */
@@ -27,6 +31,11 @@ export interface HostFacts {
   readonly mounts: Readonly<Record<string, Evidence<Lineage>>>;
   /** The uid of each login. */
   readonly users: Readonly<Record<string, Evidence<number>>>;
+  /** Absent where none was asked for. */
+  readonly accounts?: Readonly<Record<string, Evidence<{ readonly uid: number; readonly gid: number }>>>;
+  readonly groups?: Readonly<Record<string, Evidence<{ readonly gid: number }>>>;
+  /** The user that Idunn runs as. */
+  readonly uid?: number;
   readonly signer: Evidence<{ readonly keyId: string; readonly publicKey: string }>;
 }
 
@@ -52,5 +61,18 @@ export function hostQuestions(fleet: Fleet, { binding }: BindingDocument): HostQ
     directories: alone ? [] : [...roots, ...Object.values(fleet.directories), fleet.root],
     mounts,
     users: binding.steward === undefined ? [] : [binding.steward.user],
+    ...(binding.workload.user === undefined
+      ? {}
+      : {
+          accounts: [...fleet.bindings.values()].flatMap((other) => usersOf(other.binding)),
+          groups: groupsOf(binding),
+        }),
   };
 }
+
+/** The users of a binding's workload, first the one that is always there. */
+export const usersOf = ({ workload: { user, alternate_user: other } }: Binding): readonly string[] =>
+  [user, other].filter((name) => name !== undefined);
+
+const groupsOf = ({ workload: { group }, state }: Binding): readonly string[] =>
+  [group, state?.group?.name].filter((name) => name !== undefined);

@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import type { LaunchContract, LaunchValue } from '../model/plan.ts';
 import type { Recipe } from '../recipe/schema.ts';
 import type { HostFacts } from './host-facts.ts';
+import { compileIdentity } from './identity.ts';
 
 /** The artifact that a sealed interpreter is installed as. */
 export const INTERPRETER_ARTIFACT = 'interpreter';
@@ -20,6 +21,7 @@ export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, ho
   if (service === undefined) throw new TypeError('an unchecked recipe');
   const { from_port: fromPort = fleet.ports.from, to_port: toPort = fleet.ports.to } = binding.endpoint ?? {};
   const { limits } = binding;
+  const identity = compileIdentity(binding, host);
   return {
     program: compileProgram(service, recipe, binding, host),
     args: service.args.map((word) => launchValue(word, binding)),
@@ -36,6 +38,7 @@ export function compileLaunch(fleet: Fleet, recipe: Recipe, binding: Binding, ho
       logBytes: limits.log_bytes,
       logFiles: limits.log_files,
     },
+    ...(identity === null ? {} : { identity }),
     singleProcess: binding.workload.single_process,
   };
 }

@@ -1,5 +1,6 @@
 import type { Machine } from '../edge/machine.ts';
 import { messageOf, NotWriter } from '../errors.ts';
+import { openForWriting } from '../sqlite/connection.ts';
 import type { ConnectionStore, Permit, WriteGrant } from '../sqlite/guarded-store.ts';
 import { EVERY_RULE, type Without } from '../sqlite/rules.ts';
 import {
@@ -145,6 +146,7 @@ export class LeaseHolder implements Permit {
     this.#stopTimer();
     let elsewhere: ConnectionStore | undefined;
     try {
+      openForWriting(this.#stores.map(({ connection }) => connection));
       elsewhere = this.#stores.find((store) => !this.#agrees(store, grant.epoch));
     } catch (error) {
       this.#askAgain(error, () => this.grant(grant));

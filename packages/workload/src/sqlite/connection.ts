@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { IdunnError } from '../errors.ts';
 import type { SqlConnection, SqliteDriver, SqlStatement } from './driver.ts';
 import { EVERY_RULE, type Without } from './rules.ts';
@@ -20,7 +21,10 @@ export interface Row {
  */
 export class StoreConnection {
   readonly path: string;
-  readonly raw: SqlConnection;
+  readonly #driver: SqliteDriver;
+  #raw: SqlConnection;
+  #onlyRead = false;
+  #shut = false;
   readonly #file: FileIdentity;
   readonly #without: Without;
   readonly #statements = new Map<string, SqlStatement>();
@@ -29,35 +33,56 @@ export class StoreConnection {
   constructor(path: string, driver: SqliteDriver, without: Without = EVERY_RULE) {
     this.path = path;
     this.#without = without;
+    this.#driver = driver;
     this.#file = inspectStoreFile(path, without);
-    this.raw = driver.open(path, BUSY_TIMEOUT_MS);
+    this.#raw = this.#open();
+  }
+
+  get raw(): SqlConnection {
+    return this.#raw;
+  }
+
+  /** True when the file could only be read when it was opened: a program with a user of its own before its grant. */
+  get onlyRead(): boolean {
+    return this.#onlyRead;
+  }
+
+  #open(): SqlConnection {
+    // Before it is opened: what may be written then is opened for writing.
+    this.#onlyRead = !isWritable(this.path);
+    const raw = this.#driver.open(this.path, BUSY_TIMEOUT_MS);
     try {
-      this.raw.exec('PRAGMA synchronous=FULL');
-      if (!without.has('query-only-outside')) this.raw.exec('PRAGMA query_only=1');
-      this.inspect();
+      raw.exec('PRAGMA synchronous=FULL');
+      if (!this.#without.has('query-only-outside')) raw.exec('PRAGMA query_only=1');
+      this.#inspect(raw);
+      return raw;
     } catch (error) {
-      this.raw.close();
+      raw.close();
       throw error;
     }
   }
 
   /** Everything that was true at opening, again: asked before `warming` and before an echo. Throws `IdunnError`. */
   inspect(): void {
+    this.#inspect(this.#raw);
+  }
+
+  #inspect(raw: SqlConnection): void {
     inspectStoreFile(this.path, this.#without);
     this.refuseReplacedFile();
     if (!isOpenHere(this.#file)) {
       throw new IdunnError('workload-store-replaced', `No open descriptor of this process is the file ${this.path}`);
     }
-    this.#refuseForeignDatabases();
-    const journal = this.#setting('journal_mode');
+    this.#refuseForeignDatabases(raw);
+    const journal = setting(raw, 'journal_mode');
     if (!this.#without.has('wal-only') && journal !== 'wal') {
       throw new IdunnError('workload-store-not-wal', `The store ${this.path} has journal_mode ${journal}`);
     }
-    const locking = this.#setting('locking_mode');
+    const locking = setting(raw, 'locking_mode');
     if (!this.#without.has('locking-mode-normal') && locking !== 'normal') {
       throw new IdunnError('workload-store-locking', `The store ${this.path} has locking_mode ${locking}`);
     }
-    const tables = this.raw
+    const tables = raw
       .prepare(
         "SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('idunn_lease', 'idunn_nonce')",
       )
@@ -106,20 +131,56 @@ export class StoreConnection {
     return fresh;
   }
 
-  close(): void {
+  /** Closes it until `reopen`. */
+  shut(): void {
+    this.#onlyRead = true;
     this.#statements.clear();
-    this.raw.close();
+    if (this.#shut) return;
+    this.#shut = true;
+    this.#raw.close();
   }
 
-  #refuseForeignDatabases(): void {
-    for (const database of this.raw.prepare('PRAGMA database_list').all()) {
+  /** Throws `IdunnError` when it is another file by now. */
+  reopen(): void {
+    this.refuseReplacedFile();
+    this.#raw = this.#open();
+    this.#shut = false;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (!this.#shut) this.#raw.close();
+  }
+
+  #refuseForeignDatabases(raw: SqlConnection): void {
+    for (const database of raw.prepare('PRAGMA database_list').all()) {
       const [name, file] = [String(database['name']), String(database['file'])];
       if (name === 'temp' || (name === 'main' && file === realPath(this.path))) continue;
       throw new IdunnError('workload-store-replaced', `The connection of ${this.path} has ${name} on ${file}`);
     }
   }
+}
 
-  #setting(name: 'journal_mode' | 'locking_mode'): string {
-    return String(this.raw.prepare(`PRAGMA ${name}`).get()?.[name]);
+/**
+ * Opens connections again which could only read, because their grant has opened the files: what was opened to be read
+ * stays so, and SQLite would begin a reading transaction in the place of a writing one. All connections to such a file
+ * are closed first, since within a process they share what they know of it. Throws what opening throws; safe to repeat.
+ */
+export function openForWriting(connections: readonly StoreConnection[]): void {
+  const paths = new Set(connections.filter(({ onlyRead }) => onlyRead).map(({ path }) => path));
+  const again = connections.filter(({ path }) => paths.has(path));
+  for (const connection of again) connection.shut();
+  for (const connection of again) connection.reopen();
+}
+
+const setting = (raw: SqlConnection, name: 'journal_mode' | 'locking_mode'): string =>
+  String(raw.prepare(`PRAGMA ${name}`).get()?.[name]);
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

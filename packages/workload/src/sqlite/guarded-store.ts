@@ -78,11 +78,10 @@ export class ConnectionStore implements GuardedStore {
 
   /** Whether the row names `grant`, read inside a writing transaction: nobody can change it at that moment. */
   isNamed(grant: WriteGrant): boolean {
-    const { raw } = this.connection;
     this.#refuseCarried();
     this.connection.refuseReplacedFile();
     try {
-      raw.exec('PRAGMA query_only=0; BEGIN IMMEDIATE');
+      this.#beginImmediate();
       return names(this.connection.row(), grant);
     } finally {
       this.#settle();
@@ -91,14 +90,19 @@ export class ConnectionStore implements GuardedStore {
 
   /** The transaction first, then the comparison: a lease that moves now waits for our commit (I1). */
   #begin(grant: WriteGrant): void {
-    const { raw } = this.connection;
     if (this.#without.has('compare-inside-the-transaction')) {
       this.#refuseOtherRow(grant);
-      raw.exec('PRAGMA query_only=0; BEGIN');
+      this.connection.raw.exec('PRAGMA query_only=0; BEGIN');
       return;
     }
-    raw.exec('PRAGMA query_only=0; BEGIN IMMEDIATE');
+    this.#beginImmediate();
     this.#refuseOtherRow(grant);
+  }
+
+  #beginImmediate(): void {
+    // SQLite would begin a reading transaction in its place.
+    if (this.connection.onlyRead) throw new NotWriter(`The store ${this.id} may only be read by this process`);
+    this.connection.raw.exec('PRAGMA query_only=0; BEGIN IMMEDIATE');
   }
 
   #refuseOtherRow(grant: WriteGrant): void {

@@ -71,11 +71,11 @@ function inherited(pid: number) {
   const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
   const descriptors = readdirSync(`/proc/${pid}/fd`)
     .map((name) => readlinkSync(`/proc/${pid}/fd/${name}`))
-    .map((link) => link.replace(/act-\w+/, 'act').replace(/\/a\/\w+/, '/a/x'))
+    .map((link) => link.replace(/act-\w+/, 'act').replace(/\/(a|own)\/\w+/, '/$1/x'))
     .toSorted();
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
     .split('\0')
-    .map((word) => word.replace(/act-\w+/, 'act').replace(/\/a\/\w+/, '/a/x'))
+    .map((word) => word.replace(/act-\w+/, 'act').replace(/\/(a|own)\/\w+/, '/$1/x'))
     .toSorted();
   return {
     signals: status.match(/^(Sig(Blk|Ign|Cgt)|Umask|Groups|CapEff|NoNewPrivs).*$/gm),

@@ -6,6 +6,7 @@ import type { ActivationFiles } from '../activation-directory.ts';
 import { placePrivate } from '../files.ts';
 import type { LaunchWords } from '../launch-words.ts';
 import type { Ticket } from '../ticket.ts';
+import type { RunsAs } from '../user/words.ts';
 import type { GateOrders } from './orders.ts';
 
 /** The launcher's file: source or built, as this one is. */
@@ -31,6 +32,7 @@ export async function orderLauncher(
   words: LaunchWords,
   wrapper: readonly string[],
   files: ActivationFiles,
+  runs: RunsAs | null,
 ): Promise<Outcome<LauncherBirth>> {
   const { memoryBytes, processes } = request.launch.limits;
   if ((memoryBytes ?? LEAST.memoryBytes) < LEAST.memoryBytes) return tooLittle('memoryBytes', LEAST.memoryBytes);
@@ -47,7 +49,7 @@ export async function orderLauncher(
     argv: [program, ...args],
     environment: words.environment,
   };
-  await placePrivate(files.orders, `${JSON.stringify(orders)}\n`);
+  await placePrivate(files.orders, `${JSON.stringify(orders)}\n`, runs ?? undefined);
   const argv = [process.execPath, '--no-warnings', '--v8-pool-size=0', LAUNCHER, files.orders] as const;
   const environment = { IDUNN_ACTIVATION: orders.activation, IDUNN_ACTIVATION_DIRECTORY: files.directory };
   return ok({

@@ -5,6 +5,7 @@ import type { ActivationFiles } from '../activation-directory.ts';
 import { readIfThere } from '../files.ts';
 import { readArgv } from '../proc.ts';
 import type { Ticket } from '../ticket.ts';
+import { SETPRIV } from '../user/words.ts';
 
 /** Who stands in the process of a gated start. */
 export type Standing = 'waiting' | 'program';
@@ -20,7 +21,7 @@ export async function standingOf(
   files: ActivationFiles,
 ): Promise<Evidence<{ readonly standing: Standing; readonly argv: ReturnType<typeof digestJson> }>> {
   const words = await readArgv(pid);
-  if (words.length === 0) return unknown(BECOMING);
+  if (words.length === 0 || words[0] === SETPRIV) return unknown(BECOMING);
   const argv = digestJson(words);
   const { gate } = ticket;
   if (gate === undefined) return seen({ standing: 'program', argv });

@@ -31,7 +31,7 @@ export class Places {
     const id = `${PREFIX}${name}`;
     const directory = join(this.#directory, id);
     const files = activationFiles(this.#runtime, id);
-    const result = join(files.directory, 'result.json');
+    const result = join(files.own, 'result.json');
     return { id, directory, copy: join(directory, 'state'), log: join(directory, 'program.log'), files, result };
   }
 
@@ -51,5 +51,6 @@ export class Places {
 /** Removes all that a rehearsal made. Only when none of its processes is left. */
 export async function removePlace({ directory, files }: Place): Promise<void> {
   // A process that just died may still be closing what it wrote.
-  for (const path of [files.directory, directory]) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  for (const path of [files.directory, files.own, directory])
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -143,7 +143,7 @@ export class Rehearsals {
   async #verdict(request: RehearsalRequest, place: Place): Promise<Outcome<'passed'>> {
     const result = await readResult(place.result);
     if (result?.passed === true) return ok('passed');
-    const redactor = await redactorFor(place.files.secrets);
+    const redactor = await redactorFor(place.files.keptSecrets);
     const lastLines = await tailOf(place.log, LAST_LINES, redactor);
     const clean = (text: string): string =>
       Buffer.from(redactor.redact(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8');

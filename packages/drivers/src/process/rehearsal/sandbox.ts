@@ -14,6 +14,8 @@ export interface SandboxView {
   readonly copy: string;
   readonly stateRoot: string;
   readonly activationDirectory: string;
+  /** Where the rehearser writes what came of it. */
+  readonly ownDirectory: string;
   readonly cwd: string;
 }
 
@@ -27,6 +29,7 @@ export const sandboxWords = (bubblewrap: string, view: SandboxView): readonly st
     ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ['--bind-try', '/tmp', '/tmp', '--bind-try', '/var/tmp', '/var/tmp'],
     ['--bind', view.activationDirectory, view.activationDirectory],
+    ['--bind', view.ownDirectory, view.ownDirectory],
     ['--bind', view.copy, view.stateRoot],
     ['--chdir', view.cwd, '--'],
   ].flat();
@@ -35,7 +38,7 @@ export const sandboxWords = (bubblewrap: string, view: SandboxView): readonly st
 export async function findSandbox(): Promise<string | null> {
   const bubblewrap = BUBBLEWRAP.find(executable);
   if (bubblewrap === undefined) return null;
-  const nowhere = { copy: '/tmp', stateRoot: '/tmp', activationDirectory: '/tmp', cwd: '/' };
+  const nowhere = { copy: '/tmp', stateRoot: '/tmp', activationDirectory: '/tmp', ownDirectory: '/tmp', cwd: '/' };
   const [file = '', ...words] = sandboxWords(bubblewrap, nowhere);
   try {
     await run(file, [...words, '/bin/true'], { env: {}, timeout: TRIAL_MS });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LaunchRequest, RehearsalRequest } from '@idunn/authority';
-import { type Outcome, ok } from '@idunn/kernel';
+import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
 import { makeDirectory, makeFifo, placePrivate } from '../files.ts';
@@ -8,6 +8,9 @@ import type { LaunchWords } from '../launch-words.ts';
 import { openFilesWords } from '../limits.ts';
 import { probeWords } from '../probe-words.ts';
 import { type GatheredSecret, gatherSecrets } from '../secrets.ts';
+import { chooseUser } from '../user/choose.ts';
+import { giveTo } from '../user/give.ts';
+import { type RunsAs, userWords } from '../user/words.ts';
 import type { Place } from './place.ts';
 import type { RehearsalOrders } from './result.ts';
 import { sandboxWords } from './sandbox.ts';
@@ -47,11 +50,13 @@ export async function stage(staging: Staging): Promise<Outcome<Staged>> {
   const activation = activationOf(staging);
   const state = sandbox === null ? { ...request.state, root: place.copy } : request.state;
   const { artifactFile } = staging;
-  const site = { launch, state, activation, activationDirectory: place.files.directory, artifactFile };
+  const runs = chooseUser(launch, request.state, []);
+  if (runs !== null && sandbox === null) return refused(refusal('rehearsal-failed', needsSandbox(target)));
+  const site = { launch, state, activation, activationDirectory: place.files.directory, artifactFile, runs };
   const probe = probeWords(health, site);
   if (!probe.ok) return probe;
   if (probe.value === null || health.kind !== 'attended') throw new TypeError('only an attended program is rehearsed');
-  await furnish(place, secrets.value);
+  await furnish(place, secrets.value, runs);
   const looking = {
     schema: 'idunn.rehearsal-orders/v1',
     probe: probe.value,
@@ -66,9 +71,12 @@ export async function stage(staging: Staging): Promise<Outcome<Staged>> {
   return ok({
     launch: { requestId: place.id, target, activation, release, launch: withRoom, state, start: 'embedded' },
     dress: ({ argv, environment, cwd }) =>
-      dressed(staging, { ...looking, argv: [...wrapper.value, ...argv], environment, cwd }),
+      dressed(staging, { ...looking, argv: [...userWords(runs), ...wrapper.value, ...argv], environment, cwd }),
   });
 }
+
+const needsSandbox = (target: string): string =>
+  `The rehearsal of ${target} failed: a program with a user of its own is rehearsed by bubblewrap only.`;
 
 const activationOf = ({ request: { target, release, launch }, place, port }: Staging): Activation => ({
   schema: 'idunn.activation/v1',
@@ -80,9 +88,12 @@ const activationOf = ({ request: { target, release, launch }, place, port }: Sta
   endpoint: launch.endpoint === null || port === null ? null : { host: launch.endpoint.host, port },
 });
 
-async function furnish({ files }: Place, secrets: readonly GatheredSecret[]): Promise<void> {
-  await makeDirectory(files.secrets);
-  for (const { name, bytes } of secrets) await placePrivate(join(files.secrets, name), bytes);
+async function furnish({ files, copy }: Place, secrets: readonly GatheredSecret[], runs: RunsAs | null): Promise<void> {
+  for (const directory of [files.secrets, files.keptSecrets]) {
+    await makeDirectory(directory);
+    for (const { name, bytes } of secrets) await placePrivate(join(directory, name), bytes);
+  }
+  if (runs !== null) for (const directory of [files.directory, copy]) await giveTo(directory, runs);
   await makeFifo(files.alive);
   await placePrivate(files.launch, '{}\n');
 }
@@ -90,10 +101,17 @@ async function furnish({ files }: Place, secrets: readonly GatheredSecret[]): Pr
 async function dressed({ request, place, sandbox, rehearser }: Staging, orders: RehearsalOrders): Promise<LaunchWords> {
   const { copy, files } = place;
   const { cwd } = orders;
-  await placePrivate(files.orders, `${JSON.stringify(orders)}\n`);
-  const view = { copy, stateRoot: request.state.root, activationDirectory: files.directory, cwd };
+  const ordersFile = join(files.own, 'orders.json');
+  await placePrivate(ordersFile, `${JSON.stringify(orders)}\n`);
+  const view = {
+    copy,
+    stateRoot: request.state.root,
+    activationDirectory: files.directory,
+    ownDirectory: files.own,
+    cwd,
+  };
   const around = sandbox === null ? [] : sandboxWords(sandbox, view);
-  const [program, ...args] = [...around, ...rehearser, files.orders];
+  const [program, ...args] = [...around, ...rehearser, ordersFile];
   const environment = { IDUNN_ACTIVATION: place.id, IDUNN_ACTIVATION_DIRECTORY: files.directory };
   return { argv: [program, ...args], environment, entry: null, cwd };
 }
