@@ -68,7 +68,10 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   );
   return ok({
     async start() {
+      const begunMs = ground.machine.clock.monotonicMs();
       await engine.start();
+      const tookMs = ground.machine.clock.monotonicMs() - begunMs;
+      ground.log.info({ part: 'engine', tookMs }, 'took up what runs');
       notifiers.start();
       const listening = await listenForRole(server, ground.operatorSocket, ground.machine.timers);
       if (!listening.ok) return listening;
