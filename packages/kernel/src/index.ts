@@ -35,6 +35,7 @@ export {
   usableKey,
   type VerificationKey,
   verificationKey,
+  verificationKeyOf,
 } from './crypto/keys.ts';
 export {
   envelopeSchema,

@@ -213,22 +213,23 @@ export function createEngine(
 const targetIn = (incarnation: string): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
 
 /** Ports of everything that lives or is about to: no two launches of a fleet share one. */
-function portsOf(actor: TargetActor): readonly number[] {
-  const found: number[] = [];
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [name, item] of Object.entries(value)) {
-      if (name === 'port' && typeof item === 'number') found.push(item);
-      else visit(item);
-    }
-  };
-  visit([
-    actor.record?.value.admitted,
-    actor.record?.value.stranded,
-    actor.vigil.spareDocument,
-    [...actor.lanes.values()].map(({ tx }) => tx.state),
-  ]);
-  return [...new Set(found)];
+const portsOf = ({ record, vigil, lanes }: TargetActor): readonly number[] => {
+  const living = [record?.value.admitted, record?.value.stranded, vigil.spareDocument];
+  return [...new Set([...living, ...[...lanes.values()].map(({ tx }) => tx.state)].flatMap(portsIn))];
+};
+
+/** What was found in a part of a record; parts are replaced, never changed. */
+const foundIn = new WeakMap<object, readonly number[]>();
+
+function portsIn(part: unknown): readonly number[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const known = foundIn.get(part);
+  if (known !== undefined) return known;
+  const found = Object.entries(part).flatMap(([name, item]: [string, unknown]) =>
+    name === 'port' && typeof item === 'number' ? [item] : portsIn(item),
+  );
+  foundIn.set(part, found);
+  return found;
 }
 
 const builds = (actor: TargetActor): boolean =>

@@ -1,4 +1,4 @@
-import { type Header, headerSchema, openEnvelope, publicKeyOf, type SigningKey, verificationKey } from '@idunn/kernel';
+import { type Header, headerSchema, openEnvelope, type SigningKey, verificationKeyOf } from '@idunn/kernel';
 import { z } from 'zod';
 import type { ActivationFiles } from './activation-directory.ts';
 import { readIfThere } from './files.ts';
@@ -19,7 +19,7 @@ export async function isAttended(
   if (text === null) return false;
   const opened = openEnvelope({
     envelope: parseOrNull(text),
-    keys: [verificationKey(publicKeyOf(authorityKey.privateKey))],
+    keys: [verificationKeyOf(authorityKey)],
     schema: 'idunn.launch/v1',
     shape: launchSchema,
     audience,

@@ -15,7 +15,7 @@ import {
   type SigningKey,
   signEnvelope,
   signingKeyFromSeed,
-  verificationKey,
+  verificationKeyOf,
 } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
@@ -255,7 +255,7 @@ export async function readActivation(
   }
   const opened = openEnvelope({
     envelope: parseOrNull(text),
-    keys: [verificationKey(publicKeyOf(authorityKey.privateKey))],
+    keys: [verificationKeyOf(authorityKey)],
     schema: 'idunn.activation/v1',
     shape: statementSchema,
     audience,

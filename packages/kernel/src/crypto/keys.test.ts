@@ -8,6 +8,8 @@ import {
   publicKeyOf,
   signingKeyFromSeed,
   usableKey,
+  verificationKey,
+  verificationKeyOf,
 } from './keys.ts';
 
 const key = signingKeyFromSeed(freshSeed());
@@ -69,4 +71,13 @@ test('what is not 32 bytes in base64 is no seed', () => {
   for (const seed of ['', 'AQ==', freshSeed().slice(0, -1), `${freshSeed()}\n`]) {
     assert.throws(() => signingKeyFromSeed(seed), TypeError);
   }
+});
+
+test('what verifies a signing key’s own signatures is derived once for each key', () => {
+  const [one, other] = [signingKeyFromSeed(freshSeed()), signingKeyFromSeed(freshSeed())];
+  const derived = verificationKeyOf(one);
+  assert.equal(derived.keyId, one.keyId);
+  assert.deepEqual(derived, verificationKey(publicKeyOf(one.privateKey)));
+  assert.equal(verificationKeyOf(one), derived);
+  assert.notEqual(verificationKeyOf(other).keyId, derived.keyId);
 });

@@ -62,6 +62,15 @@ export const verificationKey = (publicKeyBase64: string): VerificationKey => ({
   publicKey: publicKeyFromBase64(publicKeyBase64),
 });
 
+const derived = new WeakMap<SigningKey, VerificationKey>();
+
+/** What verifies a signing key's own signatures. Derived once for each key: it is asked for with every activation. */
+export function verificationKeyOf(key: SigningKey): VerificationKey {
+  const known = derived.get(key) ?? verificationKey(publicKeyOf(key.privateKey));
+  derived.set(key, known);
+  return known;
+}
+
 /** What a key is wanted for: a statement made now, or one of which it is known when it was made. */
 export type KeyUse =
   | { readonly kind: 'now'; readonly wallMs: number }
