@@ -4,6 +4,12 @@ import type { Behaviour } from './world/behaviour.ts';
 import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
 
+/**
+ * The engine dies; the machine starts anew; whoever serves dies; whoever was launched beside it dies; the observer goes,
+ * and comes back when every deadline of a deployment has passed.
+ */
+export type Misfortune = 'death' | 'reboot' | 'incumbent' | 'candidate' | 'observer';
+
 /** What is done to the world, and when; everything else follows from the seed. */
 export interface Scenario {
   readonly seed: number;
@@ -24,6 +30,8 @@ export interface Scenario {
   }[];
   /** The crash point at which the engine dies first; `null` for none. */
   readonly crashAt: number | null;
+  /** What befalls the world at a crash point, beside the engine's own death. */
+  readonly misfortune?: { readonly at: number; readonly what: Misfortune };
   /** Chance of death at each later crash point, and of a lost answer at each effect. */
   readonly crashChance: number;
   readonly lostChance: number;

@@ -32,6 +32,8 @@ import { silent, World } from './world/world.ts';
 /** How long a dead engine stays away, and when the world gives up on a run. */
 const DOWN_MS = 25;
 const RUN_LIMIT_MS = 400_000;
+/** How long a struck observer stays away: longer than a deployment may take. */
+const OBSERVER_AWAY_MS = 30_000;
 /** How much longer a target may take that waits for its next restart. */
 const SETTLE_LIMIT_MS = 700_000;
 /** One durable write in so many is checked against its schema and carried as text. */
@@ -51,6 +53,10 @@ export interface Report {
   readonly points: number;
   readonly results: readonly (TransactionResult | null)[];
   readonly world: World;
+  /** Of those, the ones that lay behind each command when it was taken. */
+  readonly begun: readonly number[];
+  /** The phase that was last told of when the scenario’s misfortune struck. */
+  readonly struckIn: string | null;
   readonly crashes: number;
   readonly acked: number;
   /** Faults of the engine's own, the store's declared ones apart: there must be none. */
@@ -85,6 +91,9 @@ export class Simulation {
   /** What the next effect or durable write is to meet. */
   #next: FaultName | null = null;
   #points = 0;
+  readonly #begun: number[] = [];
+  #phase: string | null = null;
+  #struckIn: string | null = null;
   #crashes = 0;
   #ids = 0;
   readonly #faults: unknown[] = [];
@@ -173,6 +182,8 @@ export class Simulation {
         faults: this.#faults,
       }),
       points: this.#points,
+      begun: this.#begun,
+      struckIn: this.#struckIn,
       results: this.#results,
       world: this.world,
       crashes: this.#crashes,
@@ -234,6 +245,7 @@ export class Simulation {
 
   #dies(at: string): boolean {
     this.#points += 1;
+    if (this.#befalls()) return true;
     const scheduled = this.#points === this.#scenario.crashAt;
     const rolled = this.#crashes < 4 && this.#scenario.crashChance > 0 && this.#dice.hits(this.#scenario.crashChance);
     if (!scheduled && !rolled) return false;
@@ -263,7 +275,35 @@ export class Simulation {
     if (lateChance > 0 && this.#dice.hits(lateChance)) return 'late';
     if (doubledChance > 0 && this.#dice.hits(doubledChance)) return 'doubled';
     this.#points += 1;
-    return this.#points === this.#scenario.crashAt ? 'die-after' : 'go';
+    return this.#befalls() || this.#points === this.#scenario.crashAt ? 'die-after' : 'go';
+  }
+
+  /** What the scenario has for this point befalls the world; answers whether the engine dies of it. */
+  #befalls(): boolean {
+    const { misfortune } = this.#scenario;
+    if (misfortune === undefined || misfortune.at !== this.#points) return false;
+    const admitted = this.world.ledger.of('told-admitted').at(-1)?.incarnation;
+    const living = [...this.world.processes.values()].filter(({ alive }) => alive);
+    this.#struckIn = this.#phase;
+    switch (misfortune.what) {
+      case 'death':
+        this.#life?.die('a misfortune');
+        return true;
+      case 'reboot':
+        this.reboot();
+        return true;
+      case 'incumbent':
+      case 'candidate': {
+        const isIncumbent = misfortune.what === 'incumbent';
+        const victim = living.find(({ activation }) => (activation.incarnation === admitted) === isIncumbent);
+        if (victim !== undefined) this.world.end(victim, false);
+        return false;
+      }
+      case 'observer':
+        this.observer(false);
+        this.time.after(OBSERVER_AWAY_MS, () => this.observer(true));
+        return false;
+    }
   }
 
   /** A new engine over what is durable; nothing else comes back. */
@@ -307,6 +347,8 @@ export class Simulation {
     engine.subscribe((event) => {
       if (life.alive) this.told.push(event);
       if (life.alive && event.event === 'phase' && event.tookMs === null) this.#enter(event);
+      if (event.event === 'queued') this.#begun.push(this.#points);
+      if (event.event === 'phase' && event.tookMs === null) this.#phase = event.phase;
       if (!life.alive || event.event !== 'outcome') return;
       if (event.outcome === 'admitted') this.#told('told-admitted', event.target, event.incarnation);
       if (event.outcome === 'restored') this.#told('told-restored', event.target, event.incarnation);

@@ -1,5 +1,5 @@
 import { type Report, run } from './run.ts';
-import type { Scenario } from './scenario.ts';
+import type { Misfortune, Scenario } from './scenario.ts';
 
 export interface Sweep {
   readonly runs: number;
@@ -19,4 +19,31 @@ export async function sweep(scenario: Scenario): Promise<Sweep> {
     if (report.violations.length > 0 || report.crashes !== 1) failing.push({ crashAt, report });
   }
   return { runs: calm.points, outcomes, failing };
+}
+
+/** What came of one misfortune: in which phase it struck, and how the last command ended. */
+export interface Struck {
+  readonly at: number;
+  readonly phase: string;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly violations: Report['violations'];
+}
+
+/** Runs a scenario once for each crash point of its last command, or every so many, with the same misfortune there. */
+export async function misfortunes(scenario: Scenario, what: Misfortune, every = 1): Promise<readonly Struck[]> {
+  const calm = await run(scenario);
+  const struck: Struck[] = [];
+  for (let at = (calm.begun.at(-1) ?? 0) + 1; at <= calm.points; at += every) {
+    const { struckIn, results, violations } = await run({ ...scenario, misfortune: { at, what } });
+    const result = results.at(-1);
+    struck.push({
+      at,
+      phase: struckIn ?? 'none',
+      outcome: result?.outcome ?? 'open',
+      code: result?.refusal?.code ?? null,
+      violations,
+    });
+  }
+  return struck;
 }

@@ -100,6 +100,17 @@ test('the intent names the highest epoch of record, claim and row, plus one, and
   assert.equal(behind.state.passage.move?.to.epoch, 91);
 });
 
+test('I1, I6: a claim that was written for the intent and read back names the same epoch, and the intent follows', () => {
+  const slow = step({ claim: seen(claim) });
+  assert.ok(slow.kind === 'persist' && slow.state.phase === 'incumbent-fenced');
+  assert.equal(slow.state.passage.move?.to.epoch, 5);
+  // One that an engine before this one wrote is an epoch that may have been granted.
+  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !key.startsWith('write-claim')));
+  const anew = step({ claim: seen(claim), answers: standing });
+  assert.ok(anew.kind === 'act' && anew.effect.kind === 'write-claim');
+  assert.equal(anew.effect.claim.highestEpoch, 6);
+});
+
 test('what does not need one another is asked for side by side: first what stands, then what is proven by it', () => {
   const asked = (answers: DeployEvidence['answers'], e: Partial<DeployEvidence> = {}): readonly string[] => {
     const decision = step({ ...e, answers });
@@ -196,7 +207,7 @@ test('I7: what a candidate does before the fence ends it alone', () => {
   );
   assert.equal(givenUp({ rows: seen(rows(5, 'act-new')) }), 'wrote-before-lease');
   assert.equal(
-    givenUp({ marks: { reached: {}, firstWrites: { 'act-new': { epoch: 4, atMs: 1 } } } }),
+    givenUp({ marks: { reached: {}, receipts: {}, firstWrites: { 'act-new': { epoch: 4, atMs: 1 } } } }),
     'wrote-before-lease',
   );
 });

@@ -6,6 +6,7 @@ import { publicationKey } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { decideLaunch, issueRecord } from './launch.ts';
+import { observerAway } from './receipt.ts';
 import { decideStop, stopsFirst } from './stopping.ts';
 
 /** `expected-published`: Expected stands beside the incumbent's and the observer said so (I4). */
@@ -78,6 +79,8 @@ function advance(state: Launching, launch: Launch): Decision {
 
 function tooLate(e: DeployEvidence, state: Launching) {
   const { id } = state.launch;
+  const away = observerAway(e, id);
+  if (away !== null) return away;
   const steps = [
     'prepare-lease',
     `mint ${id}`,

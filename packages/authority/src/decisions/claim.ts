@@ -24,7 +24,11 @@ export function judgeClaim(tx: TransactionRecord, e: DeployEvidence, plan: Plan)
       break;
   }
   const claim = e.claim.value;
-  if (isOurs(plan, claim)) return { kind: 'ours', highestEpoch: claim.highestEpoch, takenOver: false };
+  if (isOurs(plan, claim)) {
+    // The consent goes with the intent: until then a claim that is ours already was written for it.
+    const takenOver = e.consent?.claim.stateId === claim.stateId;
+    return { kind: 'ours', highestEpoch: claim.highestEpoch, takenOver };
+  }
   if (consents(e, claim)) return { kind: 'ours', highestEpoch: claim.highestEpoch, takenOver: true };
   const owner = `${claim.fleet}/${claim.target}`;
   return {

@@ -26,6 +26,8 @@ export interface Marks {
   readonly reached: Readonly<Record<string, number>>;
   /** Activation to CLOCK_MONOTONIC of its first write, with the epoch that it signed. */
   readonly firstWrites: Readonly<Record<string, { readonly epoch: number; readonly atMs: number }>>;
+  /** Activation to the Ready receipt that the observer last said it has. */
+  readonly receipts: Readonly<Record<string, NonNullable<Correlation['ready']>>>;
 }
 
 /** Everything that a decision may know. Serializable, so that the same step can be explored and replayed. */

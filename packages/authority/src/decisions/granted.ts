@@ -3,11 +3,12 @@ import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, incarnationOf, slotOf } from './evidence.ts';
+import { answerTo, incarnationOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
 import { memberOf, routeNames } from './member.ts';
 import type { PassageFrame } from './passage-frame.ts';
+import { receiptAtHand } from './receipt.ts';
 import { readRows } from './rows.ts';
 import { otherBinary } from './sealed.ts';
 
@@ -21,10 +22,10 @@ export function decideGranted(f: PassageFrame, epoch: number | null, died: (why:
   const active = (): Decision => {
     const judged = judgeWord(f.e, f.plan, launch.id, { granted: epoch });
     if (judged.kind === 'wrong') return died(judged.why);
-    if (judged.kind !== 'active') {
-      return { reached: 'write-lease-granted', ...waitFor(f, `${launch.id} to be active${under(epoch)}`) };
-    }
-    return ready(f, launch, epoch);
+    // A receipt that was given before the observer went says so too.
+    const vouched = judged.kind === 'silent' && receiptAtHand(f.e, f.passage)?.epoch === epoch;
+    if (judged.kind === 'active' || (vouched && epoch === null)) return ready(f, launch, epoch);
+    return { reached: 'write-lease-granted', ...awaitActive(f, launch, epoch) };
   };
   return push(f, launch, epoch, running);
 }
@@ -72,6 +73,15 @@ function again(
   return f.e.now.monotonicMs >= dueMs ? act(effect) : wait(what, remedy, { untilMs: f.untilMs, wakeAtMs: dueMs });
 }
 
+/** Going back asks no observer: without state too the program says on its own connection that it is active (I4). */
+function awaitActive(f: PassageFrame, launch: Running, epoch: number | null): Decision {
+  const what = `${launch.id} to be active${under(epoch)}`;
+  const waiting = (): Decision => waitFor(f, what);
+  if (f.passage.direction === 'forward' || epoch !== null) return waiting();
+  const patience = { what, untilMs: f.untilMs, failed: waiting };
+  return attempt(f.e, { kind: 'open-channel', handle: launch.handle }, patience, waiting);
+}
+
 const under = (epoch: number | null): string => (epoch === null ? '' : ` under epoch ${epoch}`);
 
 /** The grant is pushed to the one process whose key the channel proved; never polled (I5). */
@@ -89,12 +99,11 @@ function push(f: PassageFrame, launch: Running, epoch: number | null, then: () =
 }
 
 /**
- * Going forward needs the observer's Ready for this activation, epoch and presence; going back continues without (I4).
+ * Going forward needs the observer's Ready for this activation and epoch, also while it is away the one that it gave;
+ * going back continues without (I4).
  */
 function ready(f: PassageFrame, launch: Running, epoch: number | null): Decision {
-  const { word } = slotOf(f.e, launch.id);
-  const receipt = word.kind === 'seen' && word.value.activation === launch.id ? word.value.ready : null;
-  const holds = receipt !== null && receipt.activation === launch.id && receipt.epoch === epoch;
+  const holds = receiptAtHand(f.e, f.passage)?.epoch === epoch;
   if (f.passage.direction === 'forward' && !holds) {
     return { reached: 'ready-observed', ...waitFor(f, 'the observer’s Ready receipt') };
   }

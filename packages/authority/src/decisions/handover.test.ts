@@ -179,7 +179,7 @@ test('past its deadline after the fence the deployment returns under the next ep
 test('F5: a phase of the handover has its own span from when it was seen to begin; unseen, the spans add up', () => {
   const { readyMs, routeMs } = NEW.plan.deadlines;
   const begun = NOW.monotonicMs + 10;
-  const marks = (reached: Readonly<Record<string, number>>) => ({ reached, firstWrites: {} });
+  const marks = (reached: Readonly<Record<string, number>>) => ({ reached, firstWrites: {}, receipts: {} });
   const until = (reached: Readonly<Record<string, number>>): number | null => {
     const decision = step({
       ...serving({ present: { ...present, state: 'warming', epoch: null } }),
@@ -270,7 +270,7 @@ test('the outcome waits a moment for the word of the first write, and only where
       {
         ...serving({ present, ready: receipt }),
         route: seen(served),
-        marks: { reached, firstWrites: {} },
+        marks: { reached, firstWrites: {}, receipts: {} },
         answers: {
           ...granted,
           ...answered(
@@ -289,7 +289,7 @@ test('the outcome waits a moment for the word of the first write, and only where
   const last = NOW.monotonicMs - 10;
   assert.equal(gapOf(confirmed(last)), 'wait');
   const firstWrites = { 'act-new': { epoch: 5, atMs: NOW.monotonicMs + 4 } };
-  assert.equal(gapOf(confirmed(last, { marks: { reached, firstWrites } })), 14);
+  assert.equal(gapOf(confirmed(last, { marks: { reached, firstWrites, receipts: {} } })), 14);
   assert.equal(gapOf(confirmed(last, { now: laterBy(200) })), null, 'nobody came');
   assert.equal(gapOf(confirmed(last - 1_000)), null, 'nobody had written for a while');
   assert.equal(gapOf(confirmed(null)), null, 'nobody had ever written');

@@ -9,13 +9,14 @@ import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '.
 import { deadlineMs } from './deadline.ts';
 import { type Decision, type Entered, type ExtraWrite, enter, persist, wait } from './decision.ts';
 import type { Confirmation } from './effects.ts';
-import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
 import { aborting, withLastWords } from './failing.ts';
 import { isRestart } from './freeze.ts';
 import { issueRecord } from './launch.ts';
 import { passageStandsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
 import type { Kept, PassageFrame } from './passage-frame.ts';
+import { receiptAtHand } from './receipt.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 import { expiredAtMs } from './withdrawing.ts';
 import { firstWriteDueMs, writeGapMs } from './write-gap.ts';
@@ -204,7 +205,10 @@ function arrived(e: DeployEvidence, state: Handover, plan: Plan, epoch: number |
     line('route-published', plan.route !== null),
     line('route-observed', plan.route !== null),
   ];
-  return { kind: 'persist', state: { ...state, phase: 'route-observed' }, entered, foreignMs: ownActivationMs(e) };
+  // An engine that comes after this one, and an observer that does not, still have what it was published on.
+  const passage: Passage = { ...state.passage, receipt: receiptAtHand(e, state.passage) };
+  const next: DeployState = { ...state, passage, phase: 'route-observed' };
+  return { kind: 'persist', state: next, entered, foreignMs: ownActivationMs(e) };
 }
 
 /** From the grant to `active` the program itself was starting. */
@@ -244,7 +248,7 @@ export function admit(
       stranded: null,
       takenBy: null,
     },
-    extra: proofOf(tx, e, body),
+    extra: proofOf(tx, e, state.passage, body),
     leaves: 'detach',
     result: {
       outcome: tx.request.kind === 'continuity' ? 'restored' : 'admitted',
@@ -266,11 +270,10 @@ function admissionOf(tx: TransactionRecord, e: DeployEvidence, { incarnation }: 
 }
 
 /** The receipt that it is admitted on becomes durable with the admission. */
-function proofOf(tx: TransactionRecord, e: DeployEvidence, body: Body): readonly ExtraWrite[] {
+function proofOf(tx: TransactionRecord, e: DeployEvidence, passage: Passage, body: Body): readonly ExtraWrite[] {
   const { activation } = body.document;
-  const { word } = slotOf(e, activation);
-  const ready = word.kind === 'seen' ? word.value.ready : null;
-  if (ready === null || ready.activation !== activation || ready.epoch !== body.epoch) return [];
+  const ready = receiptAtHand(e, passage);
+  if (ready === null || ready.epoch !== body.epoch) return [];
   const value: ReadyProofRecord = {
     schema: 'idunn.ready-proof/v1',
     activation,

@@ -41,7 +41,10 @@ export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan
   }
   const stranger = strangerHolds(e, row, claim.takenOver);
   if (stranger !== null) return { kind: 'held-up', what: stranger, incident: 'lease-row-unexpected' };
-  const epoch = Math.max(row.epoch, claim.highestEpoch, e.target.highestEpoch) + 1;
+  // A claim that this engine wrote for the intent at hand is the epoch to come, however often it is read meanwhile.
+  const claimed =
+    e.answers[`write-claim ${claim.highestEpoch}`]?.outcome.ok === true ? claim.highestEpoch - 1 : claim.highestEpoch;
+  const epoch = Math.max(row.epoch, claimed, e.target.highestEpoch) + 1;
   return { kind: 'free', row, epoch, takenOver: claim.takenOver };
 }
 

@@ -14,6 +14,7 @@ import { decideGranted } from './granted.ts';
 import { decideLaunch, exited } from './launch.ts';
 import { passageEndsFirst, passageStandsAlone, speaksLease } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
+import { observerAway } from './receipt.ts';
 import { keepHolding } from './route-hold.ts';
 import { readRows } from './rows.ts';
 
@@ -122,6 +123,9 @@ function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   if (relaunches > 0 && where.at !== 'granted') {
     return because('candidate-exited', `It ended ${relaunches} times after its grant, last ${spent.at(-1) ?? 'once'}.`);
   }
+  const away = f.passage.direction === 'forward' ? observerAway(f.e, f.passage.successor.launch.id) : null;
+  const moved = where.at === 'granted' || where.at === 'relaunched';
+  if (away !== null && moved && f.e.marks.reached['route-published'] === undefined) return away;
   const { word } = slotOf(f.e, f.passage.successor.launch.id);
   const speaks = word.kind === 'seen' && word.value.present !== null;
   if (passageStandsAlone(f.e, f.passage) && f.passage.successor.launch.step === 'current' && !speaks) {

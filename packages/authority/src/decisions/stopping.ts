@@ -8,6 +8,7 @@ import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
 import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
+import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
 import { awaitTarget, isRestarting } from './yielding.ts';
 
@@ -38,6 +39,9 @@ export function decideStop(
   const at: Stopping = { tx, e, state, plan, ...more };
   const unprovable = unprovableEnd(e, incumbentsOf(e));
   if (unprovable !== null) return at.failed(unprovable);
+  // What serves is not stopped for a build that nobody could call Ready.
+  const away = observerAway(e, state.launch.id);
+  if (away !== null) return lookAgain(at, away.reason);
   if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   const busy = untakeable(tx, e);
   if (busy !== null) return lookAgain(at, busy);

@@ -14,6 +14,7 @@ import { exited } from './launch.ts';
 import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
+import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
 import { otherThanLaunched } from './sealed.ts';
 import { awaitTarget, isRestarting } from './yielding.ts';
@@ -45,6 +46,10 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const judged = judgeWord(e, plan, launch.id, { granted: null, alone: tx.request.kind === 'continuity' });
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
+  if (tx.request.kind !== 'continuity') {
+    const away = observerAway(e, launch.id);
+    if (away !== null) return lookAgain(at, away.reason);
+  }
   if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   if (plan.state !== null) return prepareState(at);
   return stageRoute(at, () => intend(at, null));
@@ -55,6 +60,8 @@ function lateness(e: DeployEvidence, id: string) {
   if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
     return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
   }
+  const away = observerAway(e, id);
+  if (away !== null) return away;
   const steps = [`stage-route ${id}`, `open-channel ${id}`, 'write-nonce'];
   return late(e, steps, 'The handover could not be prepared in time.');
 }

@@ -251,6 +251,8 @@ export class TargetActor {
     const context = core.witness;
     const readings = await this.#readings(lane, target, plan);
     const stop = await freezeAnd(context, lane.tx, plan);
+    const slots = words(context, lane, target, readings);
+    lane.hear(slots);
     return {
       ...readings,
       ...stop,
@@ -262,7 +264,7 @@ export class TargetActor {
       answers: lane.shown,
       marks: lane.marks(Object.fromEntries(this.#firstWrites)),
       running: [...lane.running.keys()],
-      slots: words(context, lane, target, readings),
+      slots,
     };
   }
 

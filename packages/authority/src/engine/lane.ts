@@ -20,6 +20,7 @@ export class Lane {
   /** The same answers as a decision is shown them; it only looks at them, and keeps nothing. */
   readonly shown: Record<string, Answered> = {};
   readonly reached: Record<string, number> = {};
+  #receipts: Marks['receipts'] = {};
   /** What is being done, by the keys of the effects. */
   readonly running = new Map<string, { readonly long: boolean; readonly abort: AbortController }>();
   readings: Readings | null = null;
@@ -82,7 +83,18 @@ export class Lane {
   }
 
   marks(firstWrites: Marks['firstWrites']): Marks {
-    return { reached: { ...this.reached }, firstWrites };
+    return { reached: { ...this.reached }, firstWrites, receipts: this.#receipts };
+  }
+
+  /** What the observer said last of each activation stands for as long as it cannot be asked (I4). */
+  hear(slots: Readonly<Record<string, Slot>>): void {
+    const heard = Object.entries(slots).map(([activation, { word }]) => {
+      if (word.kind === 'unknown') return [activation, this.#receipts[activation]] as const;
+      return [activation, word.kind === 'seen' ? word.value.ready : undefined] as const;
+    });
+    this.#receipts = Object.fromEntries(
+      heard.flatMap(([id, ready]) => (ready?.activation === id ? [[id, ready]] : [])),
+    );
   }
 
   clearTimer(): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bodySchema, launchSchema, subjectSchema } from './body.ts';
+import { heldReceiptSchema } from './proof.ts';
 import { epochSchema, nameSchema } from './words.ts';
 
 /** Who the lease row names, under which epoch. */
@@ -30,5 +31,7 @@ export const passageSchema = z.strictObject({
   origin: standingSchema.nullable(),
   /** Activations that read the nonce back through their own connections and signed it. */
   echoed: z.array(nameSchema).max(64).readonly(),
+  /** The Ready receipt that the route was published on, once that is recorded. */
+  receipt: heldReceiptSchema.nullable().exactOptional(),
 });
 export type Passage = z.infer<typeof passageSchema>;

@@ -2,6 +2,17 @@ import { digestJson, envelopeSchema } from '@idunn/kernel';
 import { z } from 'zod';
 import { epochSchema, incarnationSchema, momentSchema, nameSchema } from './words.ts';
 
+/** A receipt as the daemon heard it; bound to one launch and epoch. */
+export const heldReceiptSchema = z.strictObject({
+  receipt: nameSchema,
+  activation: nameSchema,
+  epoch: epochSchema.nullable(),
+  /** Of the presence that the receipt rests on. */
+  sequence: z.int().nonnegative(),
+  observedAtMs: z.number(),
+  envelope: envelopeSchema.exactOptional(),
+});
+
 /**
  * The Ready receipt that an activation was admitted on, kept for good: what the observer said then does not expire
  * because its speaker goes, and it proves itself by its signature (I4).

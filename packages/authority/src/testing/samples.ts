@@ -261,7 +261,7 @@ export const evidence = (more: Partial<DeployEvidence> = {}): DeployEvidence => 
   plans: { [OLD.subject.plan]: OLD.plan, [NEW.subject.plan]: NEW.plan },
   incarnations: { [OLD.subject.incarnation]: OLD, [NEW.subject.incarnation]: NEW },
   answers: {},
-  marks: { reached: {}, firstWrites: {} },
+  marks: { reached: {}, firstWrites: {}, receipts: {} },
   running: [],
   slots: {
     'act-old': alive(launchOf(OLD, 'act-old', 11)),
