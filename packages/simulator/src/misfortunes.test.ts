@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALONE, GATED } from './broken-kinds.ts';
 import { type Misfortune, twoDeploys } from './scenario.ts';
-import { type Struck, misfortunes } from './sweep.ts';
+import { misfortunes, type Struck } from './sweep.ts';
 import type { TargetShape } from './world/sources.ts';
 
 /** The rows of the table of what befalls a deployment, by the phases that each is about. */

@@ -9,6 +9,7 @@ import {
   RECORD_KINDS,
   type TransactionResult,
 } from '@idunn/authority';
+import type { RecordStore } from '@idunn/kernel';
 import { check } from './checkers/check.ts';
 import { admittedByTarget, settled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
@@ -80,6 +81,8 @@ export class Simulation {
   readonly #clients = new Map<string, Clients>();
   #life: Life | null = null;
   engine: EngineApi | null = null;
+  /** How often the record store was asked for anything. */
+  reads = 0;
   /** What the engines told, in order. */
   readonly told: EngineEvent[] = [];
   readonly #ordered = new Set<number>();
@@ -320,7 +323,7 @@ export class Simulation {
       clock: this.time.clock,
       timers: { after: (delayMs, fire) => this.time.after(delayMs, () => life.deliver(fire)) },
       ids: { fresh: (prefix) => `${prefix}-${(this.#ids += 1)}` },
-      store: this.#store.open(),
+      store: this.#counted(this.#store.open()),
       release: fakeRelease(world, life, {
         shapeOf: (target) => this.#scenario.shapes[target] ?? { stores: 0, routed: false },
         schemaOf: (ref) => (ref.includes('!') ? 'events-v2' : 'events-v1'),
@@ -413,6 +416,14 @@ export class Simulation {
       case 'disk-full':
         this.#next = fault;
     }
+  }
+
+  #counted(store: RecordStore): RecordStore {
+    const count = <T>(answer: T): T => {
+      this.reads += 1;
+      return answer;
+    };
+    return { ...store, get: (key) => count(store.get(key)), list: (...asked) => count(store.list(...asked)) };
   }
 
   #told(kind: 'told-admitted' | 'told-restored', target: string, incarnation: TransactionResult['incarnation']): void {

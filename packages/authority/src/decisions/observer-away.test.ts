@@ -53,7 +53,7 @@ const own = (
 const plansWith = (change: (plan: Plan) => Plan): Readonly<Record<Digest, Plan>> =>
   Object.fromEntries([OLD, NEW].map(({ subject, plan }) => [subject.plan, change(plan)]));
 const stateless = plansWith((plan) => ({ ...plan, state: null }));
-const alone = plansWith((plan) => ({ ...plan, rollout: { strategy: 'stop-then-start', reason: 'one port' } }) as Plan);
+const alone = plansWith((plan) => ({ ...plan, rollout: { strategy: 'stop-then-start', reason: 'one port' } }));
 
 const warming = transaction({ phase: 'warming', subject: NEW.subject, launch: CANDIDATE });
 const unseen = (state: 'warming' | 'active', epoch: number | null) => ({

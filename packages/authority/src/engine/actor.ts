@@ -188,10 +188,10 @@ export class TargetActor {
     this.#core.ports.timers.after(STORE_PAUSE_MS, () => this.wake());
   }
 
-  /** The records as they are now; lanes keep their memory, records that changed are taken anew. */
-  async load(): Promise<void> {
+  /** The records as they are now, or as they were just read with all others; lanes keep their memory, records that changed are taken anew. */
+  async load(known?: Held<TargetRecord>): Promise<void> {
     this.#stale = false;
-    this.record = await this.#core.journal.read('target', this.target);
+    this.record = known ?? (await this.#core.journal.read('target', this.target));
     const target = this.record?.value;
     if (target === undefined) return;
     const wanted = atWork(target);

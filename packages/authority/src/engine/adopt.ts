@@ -14,7 +14,7 @@ export async function adopt({ ports }: EngineCore, actor: TargetActor): Promise<
   await Promise.all(
     bodies.map(async (body) => {
       const process = await look(ports, body);
-      if (body === onDuty(target)) actor.vigil.looked(process);
+      if (body === onDuty(target)) actor.vigil.looked(body, process);
       // One that cannot be had now is opened by the deployment that needs it.
       if (process.kind === 'seen' && body.epoch !== null) void ports.channel.open(body.handle).catch(() => undefined);
     }),

@@ -153,9 +153,10 @@ export function createEngine(
       await core.incidents.load();
       const [targets, kept] = await Promise.all([journal.all('target'), journal.all('continuity')]);
       const continuity = new Map(kept.map((held) => [held.value.target, held]));
-      const started = targets.map(async ({ value }) => {
+      const started = targets.map(async (held) => {
+        const { value } = held;
         const actor = actorOf(value.target);
-        await actor.load();
+        await actor.load(held);
         actor.vigil.load(continuity.get(value.target) ?? null);
         await adopt(core, actor);
         actor.watchLaunches();

@@ -59,8 +59,9 @@ export class Vigil {
     this.#loaded = true;
   }
 
-  /** The process was looked at by somebody else, just now. */
-  looked(process: Evidence<ObservedRuntime>): void {
+  /** The process of what is on duty was looked at by somebody else, just now: it need not be again. */
+  looked(body: Body, process: Evidence<ObservedRuntime>): void {
+    this.#heardSince(body);
     this.#process = process;
   }
 

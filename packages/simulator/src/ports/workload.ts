@@ -71,6 +71,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     observe: (handle) =>
       life.read(() => {
         const process = world.processes.get(handle.activation);
+        world.looks += 1;
         return process?.alive === true ? seen(process.observed) : absent;
       }),
     stop: async (handle, graceMs) => {

@@ -55,6 +55,8 @@ export class World {
   readonly held: World['frozen'] = new Map();
   /** Targets whose builds take minutes. */
   readonly slowBuilds = new Set<string>();
+  /** How often a driver looked at a process. */
+  looks = 0;
   observerUp = true;
   /** What every program that is launched from now on does instead of its own. */
   mute: Behaviour | null = null;

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CALM } from './scenario.ts';
+import { Simulation } from './simulation.ts';
+import { refOf } from './world/sources.ts';
+
+const TARGETS = 100;
+
+test('I6: running targets are taken up again by identity, each by one look and two readings of its own, none started or stopped', async () => {
+  const names = Array.from({ length: TARGETS }, (_, index) => `app-${index}`);
+  const simulation = new Simulation({
+    ...CALM,
+    seed: 5,
+    shapes: Object.fromEntries(names.map((name) => [name, { stores: 1, routed: false }])),
+    deploys: [],
+  });
+  simulation.begin();
+  const taken = await simulation.ask((engine) =>
+    Promise.all(
+      names.map((target) =>
+        engine.submit({
+          kind: 'up',
+          target,
+          ref: refOf('good', 1),
+          operationId: `op-${target}`,
+          actor: 'ada',
+          tenant: 'local',
+        }),
+      ),
+    ),
+  );
+  assert.ok(taken.every(({ ok }) => ok));
+  await simulation.pass(5_000);
+  const living = () => [...simulation.world.processes.values()].filter(({ alive }) => alive).map(({ id }) => id);
+  const before = living();
+  assert.equal(before.length, TARGETS);
+  simulation.crash('for the test');
+  simulation.reads = 0;
+  const looked = simulation.world.looks;
+  await simulation.pass(1_000);
+  assert.equal(simulation.world.looks - looked, TARGETS);
+  // Pages of targets, continuity and incidents beside each one's plan, and its release for the spare activation.
+  assert.ok(simulation.reads <= 2 * TARGETS + 3, `${simulation.reads} readings of the store`);
+  assert.deepEqual(living(), before);
+  const views = await simulation.ask((engine) => engine.targets());
+  assert.ok(views.every(({ admitted, incidents }) => admitted !== null && incidents.length === 0));
+});
