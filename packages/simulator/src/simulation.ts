@@ -14,6 +14,7 @@ import { check } from './checkers/check.ts';
 import { admittedByTarget, settled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
 import { type FakeStore, type FakeStoreHook, fakeStore, type WriteFate } from './fake-store.ts';
+import { befall } from './misfortune.ts';
 import { fakeChannel } from './ports/channel.ts';
 import { fakeFreeze } from './ports/freeze.ts';
 import { fakeLease } from './ports/lease.ts';
@@ -33,8 +34,6 @@ import { silent, World } from './world/world.ts';
 /** How long a dead engine stays away, and when the world gives up on a run. */
 const DOWN_MS = 25;
 const RUN_LIMIT_MS = 400_000;
-/** How long a struck observer stays away: longer than a deployment may take. */
-const OBSERVER_AWAY_MS = 30_000;
 /** How much longer a target may take that waits for its next restart. */
 const SETTLE_LIMIT_MS = 700_000;
 /** One durable write in so many is checked against its schema and carried as text. */
@@ -284,29 +283,9 @@ export class Simulation {
   /** What the scenario has for this point befalls the world; answers whether the engine dies of it. */
   #befalls(): boolean {
     const { misfortune } = this.#scenario;
-    if (misfortune === undefined || misfortune.at !== this.#points) return false;
-    const admitted = this.world.ledger.of('told-admitted').at(-1)?.incarnation;
-    const living = [...this.world.processes.values()].filter(({ alive }) => alive);
+    if (misfortune?.at !== this.#points) return false;
     this.#struckIn = this.#phase;
-    switch (misfortune.what) {
-      case 'death':
-        this.#life?.die('a misfortune');
-        return true;
-      case 'reboot':
-        this.reboot();
-        return true;
-      case 'incumbent':
-      case 'candidate': {
-        const isIncumbent = misfortune.what === 'incumbent';
-        const victim = living.find(({ activation }) => (activation.incarnation === admitted) === isIncumbent);
-        if (victim !== undefined) this.world.end(victim, false);
-        return false;
-      }
-      case 'observer':
-        this.observer(false);
-        this.time.after(OBSERVER_AWAY_MS, () => this.observer(true));
-        return false;
-    }
+    return befall(this, misfortune.what);
   }
 
   /** A new engine over what is durable; nothing else comes back. */
