@@ -6,7 +6,7 @@ import { refOf } from './world/sources.ts';
 
 const TARGETS = 100;
 
-test('I6: running targets are taken up again by identity, each by one look and two readings of its own, none started or stopped', async () => {
+test('I6: running targets are taken up by identity, each with one look and two readings of its own', async () => {
   const names = Array.from({ length: TARGETS }, (_, index) => `app-${index}`);
   const simulation = new Simulation({
     ...CALM,

@@ -36,8 +36,8 @@ const SHAPES: Readonly<Record<string, TargetShape>> = {
 };
 
 /**
- * How the deployment may end. A candidate that dies before anything moved ends it, afterwards it is launched anew inside
- * it; everybody else's death ends nothing. Without the observer it ends before its fence, returns after it, and goes on
+ * How the deployment may end. A candidate that dies before anything moved ends it, afterwards it is launched anew
+ * inside it; everybody else's death ends nothing. Without the observer it ends before its fence, returns after it, and goes on
  * only where the receipt was held.
  */
 const ENDS: Readonly<Record<Misfortune, Readonly<Record<Row, readonly string[]>>>> = {
@@ -117,7 +117,7 @@ test('I6: every phase that has an effect or a write of its own is one in which I
   );
 });
 
-test('I4, I7: past its fence a deployment whose observer is gone goes on with the receipt it holds, or gives back', async () => {
+test('I4, I7: past its fence, without the observer, it goes on with the receipt it holds or gives back', async () => {
   const struck = await misfortunes(twoDeploys('good', SHAPES['embedded']), 'observer');
   const of = (phase: string) => new Set(struck.filter((one) => one.phase === phase).map(({ outcome }) => outcome));
   assert.deepEqual([...of('incumbent-fenced')], ['rolled-back']);

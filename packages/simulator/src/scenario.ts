@@ -5,8 +5,8 @@ import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
 
 /**
- * The engine dies; the machine starts anew; whoever serves dies; whoever was launched beside it dies; the observer goes,
- * and comes back when every deadline of a deployment has passed.
+ * The engine dies; the machine starts anew; whoever serves dies; whoever was launched beside it dies; the observer
+ * goes, and comes back when every deadline of a deployment has passed.
  */
 export type Misfortune = 'death' | 'reboot' | 'incumbent' | 'candidate' | 'observer';
 

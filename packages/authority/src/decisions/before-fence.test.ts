@@ -100,7 +100,7 @@ test('the intent names the highest epoch of record, claim and row, plus one, and
   assert.equal(behind.state.passage.move?.to.epoch, 91);
 });
 
-test('I1, I6: a claim that was written for the intent and read back names the same epoch, and the intent follows', () => {
+test('I1, I6: a claim that was written for the intent and read back names the same epoch', () => {
   const slow = step({ claim: seen(claim) });
   assert.ok(slow.kind === 'persist' && slow.state.phase === 'incumbent-fenced');
   assert.equal(slow.state.passage.move?.to.epoch, 5);

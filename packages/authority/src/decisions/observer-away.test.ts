@@ -61,7 +61,7 @@ const unseen = (state: 'warming' | 'active', epoch: number | null) => ({
   'act-new': alive(CANDIDATE, { word: away, presence: own('act-new', state, epoch) }),
 });
 
-test('I4: without the observer no handover begins, also of a target without state that says itself that it is active', () => {
+test('I4: without the observer no handover begins, whatever a candidate says of itself', () => {
   const slots = unseen('active', null);
   const stage: Effect = {
     kind: 'stage-route',
@@ -134,7 +134,7 @@ test('I4: past its fence a deployment promotes without the observer only on the 
   assert.equal(stepOf(tx, fenced({ 'act-new': receipt }, { slots: back })), 'wait', 'once it is back, its word counts');
 });
 
-test('I4, I6: the receipt that the route was published on is durable with it, for an engine that finds no observer', () => {
+test('I4, I6: the receipt that the route was published on is durable with it', () => {
   const published = fenced(
     { 'act-new': receipt },
     { marks: { reached: {}, firstWrites: {}, receipts: { 'act-new': receipt } } },

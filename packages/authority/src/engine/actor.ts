@@ -188,7 +188,10 @@ export class TargetActor {
     this.#core.ports.timers.after(STORE_PAUSE_MS, () => this.wake());
   }
 
-  /** The records as they are now, or as they were just read with all others; lanes keep their memory, records that changed are taken anew. */
+  /**
+   * The records as they are now, or as they were just read with all others; lanes keep their memory, records that changed
+   * are taken anew.
+   */
   async load(known?: Held<TargetRecord>): Promise<void> {
     this.#stale = false;
     this.record = known ?? (await this.#core.journal.read('target', this.target));
