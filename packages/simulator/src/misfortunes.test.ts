@@ -37,8 +37,8 @@ const SHAPES: Readonly<Record<string, TargetShape>> = {
 
 /**
  * How the deployment may end. A candidate that dies before anything moved ends it, afterwards it is launched anew
- * inside it; everybody else's death ends nothing. Without the observer it ends before its fence, returns after it, and goes on
- * only where the receipt was held.
+ * inside it; everybody else's death ends nothing. Without the observer it ends before its fence, returns after it, and
+ * goes on only where the receipt was held.
  */
 const ENDS: Readonly<Record<Misfortune, Readonly<Record<Row, readonly string[]>>>> = {
   death: always(['admitted']),

@@ -189,8 +189,8 @@ export class TargetActor {
   }
 
   /**
-   * The records as they are now, or as they were just read with all others; lanes keep their memory, records that changed
-   * are taken anew.
+   * The records as they are now, or as they were just read with all others; lanes keep their memory, records that
+   * changed are taken anew.
    */
   async load(known?: Held<TargetRecord>): Promise<void> {
     this.#stale = false;
