@@ -19,7 +19,7 @@ const status = async (fleet: Fleet) => {
 async function seen(fleet: Fleet, what: (event: { event: string; [name: string]: unknown }) => boolean): Promise<void> {
   const stop = new AbortController();
   for await (const followed of fleet.client.events({ target: 'ghostlight', signal: stop.signal })) {
-    if (followed.kind === 'event' && what(followed.event as never)) stop.abort();
+    if (followed.kind === 'event' && what({ ...followed.event })) stop.abort();
   }
 }
 

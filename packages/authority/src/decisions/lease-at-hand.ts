@@ -7,7 +7,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import { judgeClaim } from './claim.ts';
 import type { DeployEvidence } from './evidence.ts';
 import { because } from './failing.ts';
-import { endIsProvable } from './manner.ts';
+import { endIsProvable, endsFirst } from './manner.ts';
 import { readRows } from './rows.ts';
 
 /** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
@@ -57,10 +57,14 @@ function strangerHolds(e: DeployEvidence, row: Standing, takenOver: boolean): st
   return `the lease row, which names ${row.activation}, ${who}`;
 }
 
-/** What keeps the target from being taken just now; `null` when nothing does. */
-export function untakeable(tx: TransactionRecord, e: DeployEvidence): string | null {
+/**
+ * What keeps the target from being taken just now; `null` when nothing does. What an earlier deployment displaced and
+ * what only the end of every process fences may not run side by side either (I1).
+ */
+export function untakeable(tx: TransactionRecord, e: DeployEvidence, plan: Plan): string | null {
   const { draining, takenBy } = e.target;
-  if (draining.length >= DRAINING_LIMIT) return `${draining.length} earlier processes that are still leaving`;
+  const limit = endsFirst(e, plan, incumbentsOf(e)) ? 1 : DRAINING_LIMIT;
+  if (draining.length >= limit) return `${draining.length} earlier processes that are still leaving`;
   return takenBy !== null && takenBy !== tx.id ? `${takenBy}, which owns the target` : null;
 }
 

@@ -43,7 +43,7 @@ export function decideStop(
   const away = observerAway(e, state.launch.id);
   if (away !== null) return lookAgain(at, away.reason);
   if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
-  const busy = untakeable(tx, e);
+  const busy = untakeable(tx, e, plan);
   if (busy !== null) return lookAgain(at, busy);
   if (plan.state === null) return intend(at, null);
   // Rows of a store that joins the state exist before anything is read from them.

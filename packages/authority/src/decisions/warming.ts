@@ -151,7 +151,7 @@ function whoEchoes({ e, plan, launch }: Warming, { holder }: Lease): readonly st
 /** Freeze, claim, take and intent: one compare-and-swap, after which the lease row says where the handover stands. */
 function intend(at: Warming, lease: Lease | null): Decision {
   const { tx, e, state, plan, launch } = at;
-  const busy = untakeable(tx, e);
+  const busy = untakeable(tx, e, plan);
   if (busy !== null) return lookAgain(at, busy);
   const incumbents = incumbentsOf(e);
   if (endsFirst(e, plan, incumbents)) {
