@@ -219,7 +219,8 @@ function begin(
     anchor: null,
     deferral: null,
     spare: e.record.spare?.activation === launch.id ? null : e.record.spare,
-    issued: [...record.issued, launch.id].slice(-ISSUED_LIMIT),
+    // What it takes the place of is ours as well: without the observer nobody could demote it (I9).
+    issued: [...new Set([...record.issued, body.document.activation, launch.id])].slice(-ISSUED_LIMIT),
     ...(free
       ? { broughtBack: admissionOf(e, body) }
       : { streak: record.streak + 1, charged: [...record.charged, now].slice(-CHARGED_LIMIT) }),

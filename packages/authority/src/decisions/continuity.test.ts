@@ -34,7 +34,7 @@ test('I9: what is dead is brought back by a transaction of its own, which takes 
   const { transaction, target } = decision.begin;
   assert.deepEqual(target, { takenBy: 'tx-fresh', restart: 'tx-fresh' });
   assert.deepEqual(transaction.request, { kind: 'continuity', cause: 'died' });
-  assert.deepEqual([decision.record.streak, decision.record.issued], [1, ['act-fresh']]);
+  assert.deepEqual([decision.record.streak, decision.record.issued], [1, [INCUMBENT.document.activation, 'act-fresh']]);
 });
 
 test('I10: what cannot be seen is neither dead nor restarted, and is told', () => {

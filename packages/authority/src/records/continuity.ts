@@ -3,7 +3,7 @@ import { incarnationSchema, momentSchema, nameSchema, refusalSchema } from './wo
 
 /** Charged attempts that are remembered: enough to tell whether an hour saw too many. */
 export const CHARGED_LIMIT = 6;
-/** Activations of restarts that are remembered, so that what one of them left projected is demoted by its own name. */
+/** Activations of restarts, and those that they took the place of, are remembered, so that what one of them left projected is demoted by its own name. */
 export const ISSUED_LIMIT = 16;
 
 /** Continuity's own record of one target. When the next attempt is due follows from nothing else (I9). */
@@ -21,7 +21,7 @@ export const continuitySchema = z.strictObject({
   broughtBack: nameSchema.nullable(),
   /** Why the observer refused to demote what is projected; until it does nothing is launched. */
   deferral: refusalSchema.nullable(),
-  /** Activations that restarts of this target issued, the newest last. */
+  /** Activations that restarts of this target issued or took the place of, the newest last. */
   issued: z.array(nameSchema).max(ISSUED_LIMIT).readonly(),
   /** An activation whose credential was minted ahead; never one that was launched. */
   spare: z.strictObject({ activation: nameSchema, incarnation: incarnationSchema, bootId: nameSchema }).nullable(),
