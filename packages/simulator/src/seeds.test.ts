@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { run } from './run.ts';
 import { scenarioOf } from './scenario.ts';
 
-/** Seeds that once broke a promise, and what was wrong. They show it as long as the scenarios of seeds stay the same. */
+/** Seeds that once broke a promise, and what was wrong; they show it while the scenarios of seeds stay the same. */
 const ONCE_BROKEN: readonly (readonly [number, string])[] = [
   [2107, 'I1: a gated program was started beside what an earlier deployment had displaced and not seen gone'],
   [

@@ -3,7 +3,10 @@ import { incarnationSchema, momentSchema, nameSchema, refusalSchema } from './wo
 
 /** Charged attempts that are remembered: enough to tell whether an hour saw too many. */
 export const CHARGED_LIMIT = 6;
-/** Activations of restarts, and those that they took the place of, are remembered, so that what one of them left projected is demoted by its own name. */
+/**
+ * Activations of restarts, and those that they took the place of, are remembered, so that what one of them left
+ * projected is demoted by its own name.
+ */
 export const ISSUED_LIMIT = 16;
 
 /** Continuity's own record of one target. When the next attempt is due follows from nothing else (I9). */
