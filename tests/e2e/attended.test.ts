@@ -47,8 +47,10 @@ function readers(url: string, count: number) {
   const versions = new Set<string>();
   const failed: string[] = [];
   let answered = 0;
+  let least = 0;
+  const goesOn = (): boolean => !enough.signal.aborted || (answered < least && failed.length === 0);
   const loops = Array.from({ length: count }, async () => {
-    while (!enough.signal.aborted) {
+    while (goesOn()) {
       try {
         const { status: code, body } = await ask(url, '/');
         if (code !== 200) failed.push(`${code} ${body}`);
@@ -59,10 +61,12 @@ function readers(url: string, count: number) {
       }
     }
   });
-  return async () => {
+  /** Ends them once `atLeast` requests were answered. */
+  return async (atLeast = 0) => {
+    least = atLeast;
     enough.abort();
     await Promise.all(loops);
-    return { answered, failed, versions: [...versions].sort().join() };
+    return { failed, versions: [...versions].sort().join() };
   };
 }
 
@@ -108,10 +112,9 @@ routed = true`,
     const end = readers(url, 4);
     const { code, outcome } = await fleet.up('clock');
     assert.equal((await json<{ version: string }>(url, '/')).version, '2');
-    const { answered, failed, versions } = await end();
+    const { failed, versions } = await end(100);
     assert.equal(code, 0, JSON.stringify(outcome));
     assert.deepEqual([failed.slice(0, 3), versions], [[], '1,2']);
-    assert.ok(answered > 50, `${answered} requests`);
   });
 
   await t.test(
