@@ -75,7 +75,7 @@ async function climb({ dev, qa, production }: Fleets, note: (text: string) => vo
       claim('the copy was loaded', copied.code === 0),
       claim('qa serves the events of production and none of its own', again.code === 0 && read === PRODUCTION_EVENTS),
       claim('its outbox is empty, and that of production is not', down.outbox === 0 && counts(production).outbox === 3),
-      claim('the host led to the new generation, and back', hosts.join() === 'shop,shop-20261130-0001,shop'),
+      claim('the host led to the new generation, and back', hosts.join() === `shop,${GENERATION},shop`),
     ],
   };
 }
@@ -149,12 +149,31 @@ function counts(fleet: Fleet): { readonly outbox: number } {
 const standstill = (fleet: Fleet): Promise<unknown> =>
   endFleet({ fleet: fleet.directory, runtime: fleet.runtime, graceMs: 5_000 });
 
+const GENERATION = 'shop-20261130-0001';
+
+/** Something that runs: no host is led to where nothing does. */
+function deploymentIn(namespace: string): Parameters<ApiServer['cluster']['apply']> {
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+  return [
+    `/apis/apps/v1/namespaces/${namespace}/deployments/web`,
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace },
+      spec: { replicas: 1, selector: { matchLabels: labels }, template },
+    },
+    { manager: 'proof', force: true, dryRun: false },
+  ];
+}
+
 /** One host over two namespaces of the tests' own API server: where it led, in order. */
 async function switchAndBack(): Promise<string[]> {
   const server = new ApiServer();
   runControllers(server.cluster);
   await server.start();
   try {
+    for (const namespace of ['shop', GENERATION]) server.cluster.apply(...deploymentIn(namespace));
     const api = await connectCluster({ kubeconfig: server.kubeconfig(), timers: systemTimers });
     if (!api.ok) throw new Error(api.refusal.reason);
     const operations = kubernetesOperations({ api: api.value, clock: systemClock(), timers: systemTimers });
@@ -172,13 +191,12 @@ async function switchAndBack(): Promise<string[]> {
     const auditing = { trail, who: { actor: 'proof', tenant: 'local', from: 'proof' }, clock: systemClock() };
     const clearance = await createGuard({ registry: registry.value, keys: NO_KEYS, auditing }).clear({ slot: 'shop' });
     if (!clearance.ok) throw new Error(clearance.refusal.reason);
-    const generation = 'shop-20261130-0001';
     const route = { host: 'shop.example.test', service: 'web', port: 80, tls: null };
     const led: string[] = [];
     for (const [from, to] of [
       [null, 'shop'],
-      ['shop', generation],
-      [generation, 'shop'],
+      ['shop', GENERATION],
+      [GENERATION, 'shop'],
     ] as const) {
       const plan = switchPlan(slot, { from, to, route });
       const steps: readonly PlanStep[] = plan.ok ? plan.value : [];

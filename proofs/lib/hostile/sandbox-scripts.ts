@@ -122,7 +122,11 @@ os.chmod("hard", 0o644); open("hard", "w").write("other")`,
   },
   {
     name: 'rewrites its own log',
-    script: () => 'print("the truth", flush=True); open("../logs/hostile.log", "w").write("all is well")',
+    // It waits until its own word is kept: what is kept after a forgery would hide it.
+    script: () => `
+print("the truth", flush=True)
+while "the truth" not in open("../logs/hostile.log").read(): time.sleep(0.005)
+open("../logs/hostile.log", "w").write("all is well")`,
     reached: async ({ paths }) => (await text(`${paths.logs}/hostile.log`)).includes('all is well'),
   },
   {
