@@ -5,7 +5,7 @@ import type { World } from './world/world.ts';
 const OBSERVER_AWAY_MS = 30_000;
 
 /** What the simulation can do to its engine and world. */
-interface Fates {
+export interface Fates {
   readonly world: World;
   crash(at: string): void;
   reboot(): void;

@@ -1,0 +1,96 @@
+import type { EngineApi, TransactionResult } from '@idunn/authority';
+import type { Scenario } from './scenario.ts';
+import type { Strike } from './strikes.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { OTHER_KIND, refOf } from './world/sources.ts';
+
+/** How long they wait for an answer before they ask again. */
+const AGAIN_MS = 40;
+
+/** Those who order deployments, restarts, cancels and expiries of a scenario, and what has come of each. */
+export class Operators {
+  readonly #scenario: Scenario;
+  readonly #time: VirtualTime;
+  readonly #engine: () => EngineApi | null;
+  readonly #ordered = new Set<number>();
+  readonly #orderedAbout = new Map<number, string>();
+  /** Transactions that orders began: they end as well. */
+  readonly #alsoAwaited = new Map<string, TransactionResult | null>();
+  readonly #receipts: (string | null)[];
+  readonly results: (TransactionResult | null)[];
+
+  constructor(scenario: Scenario, time: VirtualTime, engine: () => EngineApi | null) {
+    this.#scenario = scenario;
+    this.#time = time;
+    this.#engine = engine;
+    this.#receipts = scenario.deploys.map(() => null);
+    this.results = scenario.deploys.map(() => null);
+  }
+
+  get answered(): boolean {
+    return [...this.results, ...this.#alsoAwaited.values()].every((result) => result !== null);
+  }
+
+  /** The transaction of the last deployment. */
+  get last(): string | null | undefined {
+    return this.#receipts.at(-1);
+  }
+
+  kindOf(transaction: string): Strike['kind'] {
+    if (this.#receipts.includes(transaction)) return 'deploy';
+    return this.#alsoAwaited.has(transaction) ? 'restart' : 'continuity';
+  }
+
+  /** The same operation id again and again, until it is answered (I12). */
+  async deploy(index: number): Promise<void> {
+    const deploy = this.#scenario.deploys[index];
+    if (deploy === undefined || this.#receipts[index] !== null) return;
+    this.#time.after(AGAIN_MS, () => void this.deploy(index));
+    const engine = this.#engine();
+    if (engine === null) return;
+    const { target, behaviour, revision, newSchema, otherKind } = deploy;
+    const taken = await engine.submit({
+      kind: 'up',
+      target,
+      ref: `${refOf(behaviour, revision)}${newSchema === true ? '!' : ''}${otherKind === true ? OTHER_KIND : ''}`,
+      operationId: `operation-${index}`,
+      actor: 'ada',
+      tenant: 'local',
+    });
+    if (taken.ok) this.#receipts[index] = taken.value.transaction;
+    await this.refresh();
+  }
+
+  /** An operator's order about whatever the target has at work then, repeated under its id until it is answered. */
+  async order(order: Scenario['orders'][number], index: number): Promise<void> {
+    if (this.#ordered.has(index)) return;
+    this.#time.after(AGAIN_MS, () => void this.order(order, index));
+    const engine = this.#engine();
+    if (engine === null) return;
+    const about = { operationId: `order-${index}`, actor: 'ops', tenant: 'local' };
+    if (order.kind === 'restart') {
+      const taken = await engine.submit({ ...about, kind: 'restart', target: order.target });
+      if (taken.ok) this.#alsoAwaited.set(taken.value.transaction, null);
+    } else {
+      const view = await engine.target(order.target);
+      const transaction = this.#orderedAbout.get(index) ?? view?.transaction?.id ?? 'none';
+      this.#orderedAbout.set(index, transaction);
+      await engine.submit({ ...about, kind: order.kind, transaction });
+    }
+    this.#ordered.add(index);
+  }
+
+  /** Reads what has come of the commands; in the end also again of those that had ended. */
+  async refresh(all = false): Promise<void> {
+    const engine = this.#engine();
+    if (engine === null) return;
+    for (const [index, id] of this.#receipts.entries()) {
+      if (id === null || (!all && this.results[index] !== null)) continue;
+      const view = await engine.transaction(id);
+      if (view !== null) this.results[index] = view.result;
+    }
+    for (const [id, result] of this.#alsoAwaited) {
+      if (result === null) this.#alsoAwaited.set(id, (await engine.transaction(id))?.result ?? null);
+    }
+  }
+}
