@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALONE, GATED } from './broken-kinds.ts';
 import { run } from './run.ts';
-import { CALM, type Scenario, twoDeploys } from './scenario.ts';
+import { ALONE, CALM, GATED, type Scenario, twoDeploys } from './scenario.ts';
 import { sweep } from './sweep.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALONE, GATED } from './broken-kinds.ts';
-import { type Misfortune, twoDeploys } from './scenario.ts';
+import { ALONE, GATED, type Misfortune, twoDeploys } from './scenario.ts';
 import { misfortunes, type Struck } from './sweep.ts';
 import type { TargetShape } from './world/sources.ts';
 

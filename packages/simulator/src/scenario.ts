@@ -86,6 +86,11 @@ export const lastFaultMs = (scenario: Scenario): number =>
 
 const ONE: Readonly<Record<string, TargetShape>> = { app: { stores: 1, routed: true } };
 
+/** Its programs know nothing of Idunn and keep state: behind a gate. */
+export const GATED: TargetShape = { stores: 1, routed: true, attended: true };
+/** Its incumbent and its candidate cannot stand side by side. */
+export const ALONE: TargetShape = { stores: 1, routed: true, alone: true };
+
 /** One target, two deployments: the second meets an incumbent. */
 export const twoDeploys = (second: Behaviour, shape: TargetShape = { stores: 1, routed: true }): Scenario => ({
   ...CALM,

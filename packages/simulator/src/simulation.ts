@@ -4,6 +4,7 @@ import {
   type decideContinuity,
   type EngineApi,
   type EngineEvent,
+  type EnginePorts,
   QUEUE_LIMIT,
   RECORD_KINDS,
   type TransactionResult,
@@ -54,6 +55,8 @@ export interface Report {
 export interface Broken {
   readonly decide?: typeof decide;
   readonly decideContinuity?: typeof decideContinuity;
+  /** Around what one engine is given. */
+  readonly ports?: (ports: EnginePorts) => EnginePorts;
 }
 
 /** One world, and the lives of the engines that follow one another in it. */
@@ -215,7 +218,8 @@ export class Simulation implements Struck {
       queueDepth: () => this.#scenario.queueDepth ?? QUEUE_LIMIT,
       onFault: (fault: unknown) => this.#faults.push(fault),
     };
-    const engine = createEngine(ports, options, this.#broken.decide, this.#broken.decideContinuity);
+    const around = this.#broken.ports?.(ports) ?? ports;
+    const engine = createEngine(around, options, this.#broken.decide, this.#broken.decideContinuity);
     this.#life = life;
     this.engine = engine;
     engine.subscribe((event) => {

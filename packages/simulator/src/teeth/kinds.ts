@@ -1,11 +1,7 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
 import type { Plan } from '@idunn/release';
-import type { Tooth } from './broken.ts';
-import { type Scenario, twoDeploys } from './scenario.ts';
-import type { TargetShape } from './world/sources.ts';
-
-export const GATED: TargetShape = { stores: 1, routed: true, attended: true };
-export const ALONE: TargetShape = { stores: 1, routed: true, alone: true };
+import { ALONE, GATED, type Scenario, twoDeploys } from '../scenario.ts';
+import type { Tooth } from './tooth.ts';
 
 const withPlans = (e: DeployEvidence, change: (plan: Plan) => Plan): DeployEvidence => ({
   ...e,

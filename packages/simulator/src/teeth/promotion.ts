@@ -1,33 +1,7 @@
-import {
-  type ContinuityDecision,
-  type ContinuityEvidence,
-  type Decision,
-  type DeployEvidence,
-  decide,
-  decideContinuity,
-  type TransactionRecord,
-} from '@idunn/authority';
-import type { Checked } from './checkers/judged.ts';
-import { CALM, type Scenario, twoDeploys } from './scenario.ts';
-
-/** A variant of the decisions that breaks one promise, and the run in which its checker must see it. */
-export interface Tooth {
-  readonly name: string;
-  readonly breaks: Checked;
-  readonly scenario: Scenario;
-  readonly decide?: typeof decide;
-  readonly decideContinuity?: typeof decideContinuity;
-}
-
-type Slots = DeployEvidence['slots'];
-
-const mapSlots = (
-  e: DeployEvidence,
-  change: (slot: Slots[string], activation: string) => Slots[string],
-): DeployEvidence => ({
-  ...e,
-  slots: Object.fromEntries(Object.entries(e.slots).map(([id, slot]) => [id, change(slot, id)])),
-});
+import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import { CALM, type Scenario, twoDeploys } from '../scenario.ts';
+import { held } from './continuity.ts';
+import { agreeing, mapSlots, type Tooth } from './tooth.ts';
 
 /** I1: takes both sides at their word instead of the echo, so a raised epoch fences whom it does not reach. */
 function withoutEcho(tx: TransactionRecord, e: DeployEvidence): Decision {
@@ -57,9 +31,6 @@ function candidateDigest(tx: TransactionRecord, e: DeployEvidence) {
   const subject = 'subject' in state ? state.subject : (passage?.successor.subject ?? null);
   return subject === null ? undefined : e.incarnations[subject.incarnation]?.release.executableDigest;
 }
-
-const agreeing = (word: Slots[string]['word']): Slots[string]['word'] =>
-  word.kind === 'seen' ? { kind: 'seen', value: { ...word.value, disagreements: [] } } : word;
 
 /** I3: clears the fence when the lease names the candidate, and takes the route for granted. */
 function withoutRoute(tx: TransactionRecord, e: DeployEvidence): Decision {
@@ -155,28 +126,6 @@ const fromStrayIncumbent: Scenario = {
   ],
 };
 
-/** I8: takes every freeze for absent. */
-const withoutFreeze = (tx: TransactionRecord, e: DeployEvidence): Decision =>
-  decide(tx, e.freeze.kind === 'absent' ? e : { ...e, freeze: { kind: 'absent' } });
-
-/** I8: restarts as if no hold stood. */
-const withoutHold = (e: ContinuityEvidence): ContinuityDecision =>
-  decideContinuity(e.hold.kind === 'seen' ? { ...e, hold: { kind: 'absent' } } : e);
-
-/** I9: has enough after the third attempt. */
-function withAnEnd(e: ContinuityEvidence): ContinuityDecision {
-  const decision = decideContinuity(e);
-  const begins = decision.kind === 'persist' && decision.begin !== null;
-  if (!begins || decision.record.streak <= 3) return decision;
-  return { kind: 'rest', concerns: [], wait: null, wakeAtMs: null, attemptAtMs: null };
-}
-
-/** I9: never brings anything back. */
-const withNoRestart = (e: ContinuityEvidence): ContinuityDecision =>
-  e.process.kind === 'absent'
-    ? { kind: 'rest', concerns: [], wait: null, wakeAtMs: null, attemptAtMs: null }
-    : decideContinuity(e);
-
 /** I5: hands the dead process's lease on to its successor. */
 function withDeadLease(tx: TransactionRecord, e: DeployEvidence): Decision {
   const decision = decide(tx, e);
@@ -188,33 +137,13 @@ function withDeadLease(tx: TransactionRecord, e: DeployEvidence): Decision {
   return { ...decision, state: { ...decision.state, passage: { ...passage, move: { ...passage.move, to } } } };
 }
 
-const frozen: Scenario = {
-  ...twoDeploys('good'),
-  deploys: twoDeploys('good').deploys.map((deploy, index) => ({ ...deploy, atMs: 10 + index * 1_500 })),
-  freezes: [{ target: 'app', fromMs: 150, untilMs: 4_000, unreadable: false }],
-};
-const held: Scenario = {
-  ...twoDeploys('good'),
-  deploys: [{ target: 'app', atMs: 10, behaviour: 'good', revision: 1 }],
-  kills: [{ target: 'app', atMs: 2_000 }],
-  holds: [{ target: 'app', fromMs: 1_000, untilMs: 4_000, unreadable: false }],
-};
-const flapping: Scenario = {
-  ...held,
-  holds: [],
-  kills: [2_000, 4_000, 12_000, 24_000, 50_000].map((atMs) => ({ target: 'app', atMs })),
-};
-
-export const TEETH: readonly Tooth[] = [
+/** What is true of the one that is promoted: it alone writes, is what was sealed, and was seen by who may see it. */
+export const TEETH_OF_PROMOTION: readonly Tooth[] = [
   { name: 'fences without an echo', breaks: 'I1', scenario: fromStrayIncumbent, decide: withoutEcho },
   { name: 'believes any executable', breaks: 'I2', scenario: twoDeploys('other-binary'), decide: withoutDigest },
   { name: 'takes the route for granted', breaks: 'I3', scenario: twoDeploys('good'), decide: withoutRoute },
   { name: 'makes up Ready', breaks: 'I4', scenario: twoDeploys('lies-about-incarnation'), decide: withoutObserver },
   { name: 'replays a receipt', breaks: 'I5', scenario: again('lies-when-relaunched', []), decide: withOldReceipt },
   { name: 'grants an epoch twice', breaks: 'I5', scenario: twoDeploys('good'), decide: withSameEpoch },
-  { name: 'overlooks a freeze', breaks: 'I8', scenario: frozen, decide: withoutFreeze },
-  { name: 'overlooks a hold', breaks: 'I8', scenario: held, decideContinuity: withoutHold },
-  { name: 'gives a target up', breaks: 'I9', scenario: flapping, decideContinuity: withAnEnd },
-  { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
   { name: 'reuses a dead lease', breaks: 'I5', scenario: { ...held, holds: [] }, decide: withDeadLease },
 ];
