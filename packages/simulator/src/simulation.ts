@@ -13,7 +13,7 @@ import type { RecordStore } from '@idunn/kernel';
 import { check } from './checkers/check.ts';
 import { admittedByTarget, settled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
-import { type FakeStore, fakeStore } from './fake-store.ts';
+import { type FakeStore, type FakeStoreHook, fakeStore } from './fake-store.ts';
 import { Fortune } from './fortune.ts';
 import { Operators } from './operators.ts';
 import { fakePorts } from './ports/all.ts';
@@ -25,6 +25,7 @@ import { type Struck, strike } from './strike.ts';
 import type { FaultName, Strike } from './strikes.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Clients } from './world/clients.ts';
+import { noteTold } from './world/told.ts';
 import { silent, World } from './world/world.ts';
 
 /** How long a dead engine stays away, and when the world gives up on a run. */
@@ -88,7 +89,14 @@ export class Simulation implements Struck {
     this.world = new World(this.time, roll);
     this.#fortune = new Fortune(scenario, roll, this);
     this.#operators = new Operators(scenario, this.time, () => this.engine);
-    this.#store = fakeStore(RECORD_KINDS, this.#fortune, { encodesEvery: ENCODES_EVERY, from: scenario.seed });
+    const hook: FakeStoreHook = {
+      beforeWrite: () => this.#fortune.beforeWrite(),
+      afterWrite: ({ mutations }) => {
+        this.world.ledger.note({ kind: 'durable', mutations });
+        return this.#fortune.afterWrite();
+      },
+    };
+    this.#store = fakeStore(RECORD_KINDS, hook, { encodesEvery: ENCODES_EVERY, from: scenario.seed });
     for (const [target, { routed, stores }] of Object.entries(scenario.shapes)) {
       if (routed && stores > 0) this.#clients.set(target, new Clients(this.world, target));
     }
@@ -223,14 +231,13 @@ export class Simulation implements Struck {
     this.#life = life;
     this.engine = engine;
     engine.subscribe((event) => {
-      if (life.alive) this.told.push(event);
-      if (life.alive && event.event === 'phase' && event.tookMs === null) this.#enter(event);
       if (event.event === 'queued') this.#begun.push(this.#fortune.points);
       if (event.event === 'phase' && event.tookMs === null) this.#fortune.phase = event.phase;
-      if (!life.alive || event.event !== 'outcome') return;
-      if (event.outcome === 'admitted') this.#told('told-admitted', event.target, event.incarnation);
-      if (event.outcome === 'restored') this.#told('told-restored', event.target, event.incarnation);
-      void this.#operators.refresh();
+      if (!life.alive) return;
+      this.told.push(event);
+      if (event.event === 'phase' && event.tookMs === null) this.#enter(event);
+      noteTold(this.world, this.#scenario.shapes, event);
+      if (event.event === 'outcome') void this.#operators.refresh();
     });
     void engine.start().then(() => this.#operators.refresh());
   }
@@ -252,17 +259,6 @@ export class Simulation implements Struck {
       return answer;
     };
     return { ...store, get: (key) => count(store.get(key)), list: (...asked) => count(store.list(...asked)) };
-  }
-
-  #told(kind: 'told-admitted' | 'told-restored', target: string, incarnation: TransactionResult['incarnation']): void {
-    const world = this.world;
-    const { stores, routed } = this.#scenario.shapes[target] ?? { stores: 0, routed: false };
-    world.ledger.note({
-      kind,
-      incarnation,
-      row: stores > 0 ? (world.named(target)?.activation ?? 'nobody') : null,
-      route: routed ? (world.route(target)?.members.map(({ activation }) => activation) ?? []) : null,
-    });
   }
 
   /** Kills the engine that lives now. */

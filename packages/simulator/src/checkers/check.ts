@@ -2,6 +2,7 @@ import { StoreFault } from '@idunn/kernel';
 import { LostAnswer } from '../ports/life.ts';
 import { apart } from './apart.ts';
 import { continuity } from './continuity.ts';
+import { crashProof } from './crash-proof.ts';
 import { cut } from './cut.ts';
 import { endings } from './endings.ts';
 import { freezes } from './freezes.ts';
@@ -21,6 +22,7 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...twoAuthorities(judged.world),
   ...observedNotConfigured(judged.world),
   ...noReplay(judged.world),
+  ...crashProof(judged),
   ...gated(judged.world),
   ...apart(judged),
   ...cut(judged),

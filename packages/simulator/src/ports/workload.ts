@@ -26,6 +26,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           endpoint: endpointOf(world, request),
         };
         world.activations.set(request.activation, made);
+        world.ledger.note({ kind: 'minted', activation: request.activation });
         return ok(made);
       }),
     start: (request) =>

@@ -1,4 +1,5 @@
 import { TEETH_OF_CONTINUITY } from './continuity.ts';
+import { TEETH_OF_CRASHES } from './crashes.ts';
 import { TEETH_OF_KINDS } from './kinds.ts';
 import { TEETH_OF_PROMOTION } from './promotion.ts';
 import { TEETH_OF_STOPS } from './stops.ts';
@@ -8,6 +9,7 @@ import type { Tooth } from './tooth.ts';
 export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_PROMOTION,
   ...TEETH_OF_KINDS,
+  ...TEETH_OF_CRASHES,
   ...TEETH_OF_CONTINUITY,
   ...TEETH_OF_STOPS,
 ];

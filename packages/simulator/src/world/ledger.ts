@@ -1,3 +1,5 @@
+import type { OutcomeName } from '@idunn/authority';
+import type { Batch } from '@idunn/kernel';
 import type { IncarnationKey } from '@idunn/readiness';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { Pace } from './pace.ts';
@@ -14,6 +16,7 @@ export type Deed =
       readonly activation: string;
       readonly epoch: number | null;
     }
+  | { readonly kind: 'minted'; readonly activation: string }
   | {
       readonly kind: 'started';
       readonly activation: string;
@@ -36,19 +39,21 @@ export type Deed =
   | { readonly kind: 'cut'; readonly activation: string; readonly requests: number }
   | { readonly kind: 'ended'; readonly activation: string; readonly asked: boolean }
   /** What Idunn told its user, with what the world said at that moment. */
-  | {
-      readonly kind: 'told-admitted';
-      readonly incarnation: IncarnationKey | null;
-      readonly row: string | null;
-      readonly route: readonly string[] | null;
-    }
+  | ({ readonly kind: 'told-admitted' } & Told)
   /** Continuity told that what was admitted is back. */
+  | ({ readonly kind: 'told-restored' } & Told)
+  /** Any other end. */
+  | ({ readonly kind: 'told-ended'; readonly outcome: OutcomeName; readonly code: string | null } & Told)
+  /** A transaction was told to begin a phase. */
   | {
-      readonly kind: 'told-restored';
-      readonly incarnation: IncarnationKey | null;
-      readonly row: string | null;
-      readonly route: readonly string[] | null;
+      readonly kind: 'told-phase';
+      readonly target: string;
+      readonly transaction: string;
+      readonly phase: string;
+      readonly note: string | null;
     }
+  /** The disk under the record store has it: what the next engine will find. */
+  | { readonly kind: 'durable'; readonly mutations: Batch['mutations'] }
   /** An operator's stop was engaged or cleared. */
   | { readonly kind: 'stop'; readonly stop: 'freeze' | 'hold'; readonly target: string; readonly engaged: boolean }
   /** Expected was published for the first time under its key. */
@@ -60,7 +65,20 @@ export type Deed =
   | { readonly kind: 'acked'; readonly request: number; readonly activation: string }
   | { readonly kind: 'crash'; readonly at: string };
 
+interface Told {
+  readonly target: string;
+  readonly transaction: string;
+  readonly incarnation: IncarnationKey | null;
+  /** Whom the lease names; `null` without state. */
+  readonly row: string | null;
+  /** Whom the route names; `null` without one. */
+  readonly route: readonly string[] | null;
+}
+
 export type Entry = Deed & { readonly atMs: number };
+
+/** What nobody who uses the world notices. */
+const QUIET: ReadonlySet<Deed['kind']> = new Set(['write', 'acked', 'minted', 'durable', 'told-phase', 'told-ended']);
 
 export class Ledger {
   readonly entries: Entry[] = [];
@@ -74,7 +92,7 @@ export class Ledger {
 
   note(deed: Deed): void {
     this.entries.push({ ...deed, atMs: this.#time.nowMs });
-    if (deed.kind !== 'write' && deed.kind !== 'acked') this.#pace.stir();
+    if (!QUIET.has(deed.kind)) this.#pace.stir();
   }
 
   of<K extends Deed['kind']>(kind: K): readonly Extract<Entry, { kind: K }>[] {
