@@ -1,3 +1,4 @@
+import { withRarer } from './rarer.ts';
 import { type Dice, dice } from './seed.ts';
 import type { Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
@@ -128,7 +129,7 @@ export function scenarioOf(seed: number): Scenario {
     return { fromMs, untilMs: fromMs + roll.between(50, 2_000) };
   };
   const several = <T>(chance: number, make: () => T): T[] => (roll.hits(chance) ? [make()] : []);
-  return {
+  return withRarer({
     seed,
     shapes,
     deploys,
@@ -152,5 +153,5 @@ export function scenarioOf(seed: number): Scenario {
     wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
     lateChance: roll.hits(0.2) ? 0.03 : 0,
     doubledChance: roll.hits(0.2) ? 0.05 : 0,
-  };
+  });
 }

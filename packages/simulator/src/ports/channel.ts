@@ -1,8 +1,15 @@
 import type { ChannelPort, RelinquishAnswer } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import { openGate } from '../world/gate.ts';
 import { reconsider, takeGrant } from '../world/life.ts';
 import type { World } from '../world/world.ts';
 import type { Life } from './life.ts';
+
+const CLOSED = {
+  gone: 'gate-process-gone',
+  'opened-otherwise': 'gate-opened-otherwise',
+  'stays-closed': 'gate-stays-closed',
+} as const;
 
 /** The lease connections of one engine's life. */
 export function fakeChannel(world: World, life: Life): ChannelPort {
@@ -59,13 +66,18 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         const process = connected(activation);
         if (process !== null) reconsider(world, process);
       }),
-    grant: (activation, { epoch }) =>
-      life.effect('grant', (): Outcome<'delivered'> => {
+    grant: async (activation, { epoch }) => {
+      const reached = await life.effect('grant', () => {
         const process = connected(activation);
-        if (process === null) return refused(refusal('channel-closed', `${activation} is not connected.`));
-        takeGrant(world, process, epoch);
-        return ok('delivered');
-      }),
+        if (process === null) return null;
+        if (process.gate === 'none') takeGrant(world, process, epoch);
+        else return { process, opening: openGate(world, life, process, epoch) };
+        return { process, opening: null };
+      });
+      if (reached === null) return refused(refusal('channel-closed', `${activation} is not connected.`));
+      const opened = reached.opening === null ? 'open' : await reached.opening;
+      return opened === 'open' ? ok('delivered') : refused(refusal(CLOSED[opened], `The gate of ${activation}.`));
+    },
     close: async (activation) => {
       open.delete(activation);
     },

@@ -59,6 +59,12 @@ export class Life {
     return this.alive ? work() : silence();
   }
 
+  /** Waits within an effect that goes on for a while. */
+  async wait(ms: number): Promise<void> {
+    await this.#world.time.sleep(ms);
+    if (!this.alive) return silence();
+  }
+
   /** A callback into the engine. */
   deliver(work: () => void): void {
     if (this.alive) work();

@@ -2,6 +2,7 @@ import type { MintRequest, StopAnswer, WorkloadHandle, WorkloadPort } from '@idu
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
 import { UNSTARTABLE } from '../world/behaviour.ts';
+import { waitAtGate } from '../world/gate.ts';
 import { live } from '../world/life.ts';
 import { Process } from '../world/process.ts';
 import { behaviourOf, digestOf, sealedFor } from '../world/sources.ts';
@@ -52,7 +53,8 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           (one) => one.activation.incarnation === request.activation.incarnation,
         );
         world.processes.set(activation, process);
-        live(world, process);
+        if (request.start === 'gated') waitAtGate(world, process);
+        else live(world, process);
         return ok(process.handle);
       }),
     rehearse: async ({ release }) => {

@@ -31,13 +31,10 @@ function withoutTheEnd(tx: TransactionRecord, e: DeployEvidence): Decision {
   return decide(tx, { ...e, answers: { ...e.answers, ...Object.fromEntries(gone) } });
 }
 
-/** I1: opens the gate on the intent, before the lease names the candidate. */
-function beforeTheSwap(tx: TransactionRecord, e: DeployEvidence): Decision {
+/** I1: gives back while a launcher that was granted the lease still stands at its gate. */
+function besideItsLauncher(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { state } = tx;
-  const move = 'passage' in state ? state.passage?.move : null;
-  if (move === null || move === undefined || e.rows.kind !== 'seen') return decide(tx, e);
-  const rows = Object.entries(e.rows.value).map(([store, row]) => [store, { ...row, ...move.to }]);
-  return decide(tx, { ...e, rows: { kind: 'seen', value: Object.fromEntries(rows) } });
+  return 'passage' in state && state.passage?.direction === 'back' ? withoutTheEnd(tx, e) : decide(tx, e);
 }
 
 /** Takes a launcher that became the program by itself for one that still waits. */
@@ -121,7 +118,12 @@ const busy: Scenario = {
 export const TEETH_OF_KINDS: readonly Tooth[] = [
   { name: 'skips the rehearsal', breaks: 'I7', scenario: twoDeploys('good', GATED), decide: withoutRehearsal },
   { name: 'runs it beside its predecessor', breaks: 'I1', scenario: twoDeploys('good', GATED), decide: withoutTheEnd },
-  { name: 'opens the gate before the swap', breaks: 'I1', scenario: twoDeploys('good', GATED), decide: beforeTheSwap },
+  {
+    name: 'gives back beside a launcher',
+    breaks: 'I1',
+    scenario: twoDeploys('lingers-at-its-gate', GATED),
+    decide: besideItsLauncher,
+  },
   {
     name: 'grants what passed its gate',
     breaks: 'I2',

@@ -23,7 +23,13 @@ export const BEHAVIOURS = [
   'stays-at-its-gate',
   'degrades-when-active',
 ] as const;
-export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** Drawn by a roll of their own (`rarer.ts`): the scenarios of seeds stay what they were without them. */
+export const RARER = [
+  /** Its launcher is stopped for a while before it reads the row, and again before it becomes the program. */
+  'lingers-at-its-gate',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS | typeof RARER)[number];
 
 /** Builds of which no later launch can live. */
 export const DOOMED: ReadonlySet<Behaviour> = new Set(['lies-when-relaunched']);
@@ -39,6 +45,7 @@ export const ADMISSIBLE: readonly Behaviour[] = [
   'exits-at-its-gate',
   'passes-its-gate',
   'stays-at-its-gate',
+  'lingers-at-its-gate',
   'degrades-when-active',
 ];
 

@@ -5,7 +5,6 @@ import type { World } from './world.ts';
 /** Lets a started program live: it warms, or does what its behaviour makes it do. */
 export function live(world: World, process: Process): void {
   world.ledger.note({ kind: 'started', ...what(world, process) });
-  if (process.gate === 'waiting') return waitAtGate(world, process);
   // Two that cannot overlap meet at the one port: the second finds it taken.
   if (process.activation.endpoint?.port === ONLY_PORT && besides(world, process).length > 0) {
     return void world.time.after(1, () => world.end(process, false));
@@ -24,61 +23,17 @@ export function live(world: World, process: Process): void {
 /** The one port of a target that cannot overlap. */
 export const ONLY_PORT = 19_000;
 
-const what = (world: World, process: Process) => ({
+export const what = (world: World, process: Process) => ({
   activation: process.id,
   executable: process.observed.executable,
   sealed: process.gate === 'waiting' ? process.observed.executable : sealedOf(world, process),
   beside: besides(world, process),
 });
 
-const besides = (world: World, process: Process): readonly string[] =>
+export const besides = (world: World, process: Process): readonly string[] =>
   [...world.processes.values()]
     .filter((other) => other !== process && other.running && other.activation.target === process.activation.target)
     .map(({ id }) => id);
-
-/** A candidate that compares a row and was granted nothing may run beside: it writes nothing. */
-const writersBeside = (world: World, process: Process): readonly string[] =>
-  besides(world, process).filter((id) => {
-    const other = world.processes.get(id);
-    return other !== undefined && (other.gate !== 'none' || other.granted !== null);
-  });
-
-/** The launcher takes its place, and the attendant says so. */
-function waitAtGate(world: World, process: Process): void {
-  const { behaviour } = process;
-  world.time.after(world.dice.between(1, 10), () => {
-    if (!process.alive) return;
-    process.listening = true;
-    say(world, process, 'warming');
-    const later = (deed: () => void): void => void world.time.after(1, deed);
-    if (behaviour === 'exits-at-its-gate') later(() => world.end(process, false));
-    if (behaviour === 'passes-its-gate') later(() => passGate(world, process, process.granted !== null));
-  });
-}
-
-/** The launcher becomes the program, which writes as soon as it runs and compares no row. */
-function passGate(world: World, process: Process, granted: boolean): void {
-  if (!process.alive || process.gate !== 'waiting') return;
-  process.gate = 'passed';
-  world.ledger.note({ kind: 'ran', granted, ...what(world, process), beside: writersBeside(world, process) });
-  if (!granted) return;
-  world.time.after(world.dice.between(1, 30), () => {
-    if (!process.alive) return;
-    if (exitsNow(world, process)) return world.end(process, false);
-    process.writing = true;
-    work(world, process);
-    activate(world, process);
-    if (process.behaviour !== 'degrades-when-active') return;
-    world.time.after(1, () => say(world, process, 'degraded'));
-    world.time.after(120, () => say(world, process, 'active'));
-  });
-}
-
-function exitsNow(world: World, process: Process): boolean {
-  const { behaviour } = process;
-  if (behaviour === 'exits-at-start' || behaviour === 'exits-after-grant') return true;
-  return behaviour === 'exits-once-after-grant' && firstOfItsKind(world, process);
-}
 
 const sealedOf = (world: World, process: Process): string =>
   world.projections.get(process.activation.incarnation)?.expected.runtime.executable ?? 'unknown';
@@ -96,7 +51,7 @@ export function say(world: World, process: Process, state: NonNullable<Process['
   });
 }
 
-function activate(world: World, process: Process): void {
+export function activate(world: World, process: Process): void {
   if (!process.alive || process.behaviour === 'never-active') return;
   if (process.behaviour === 'says-failed') return say(world, process, 'failed');
   say(world, process, 'active');
@@ -108,19 +63,10 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
   process.granted = epoch;
   process.relinquished = null;
   world.ledger.note({ kind: 'granted', activation: process.id, epoch });
-  if (process.gate === 'passed') {
-    if (process.writing) activate(world, process);
-    return;
-  }
-  if (process.gate === 'waiting') {
-    if (process.behaviour === 'stays-at-its-gate') return;
-    return void world.time.after(world.dice.between(1, 10), () => passGate(world, process, true));
-  }
   world.time.after(world.dice.between(1, 10), () => {
     if (!process.alive || process.granted !== epoch) return;
     const { behaviour } = process;
-    if (behaviour === 'exits-after-grant') return world.end(process, false);
-    if (behaviour === 'exits-once-after-grant' && firstOfItsKind(world, process)) return world.end(process, false);
+    if (endsOnGrant(world, process)) return world.end(process, false);
     if (behaviour !== 'never-active' && behaviour !== 'says-failed') {
       process.writing = true;
       work(world, process);
@@ -130,12 +76,21 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
 }
 
 /** Every program also writes of its own accord, whatever the proxy does; such writes have no request. */
-function work(world: World, process: Process): void {
+export function work(world: World, process: Process): void {
   if (!process.alive || process.granted === null) return;
   write(world, process, 0);
   world.pace.after(WORK_EVERY_MS, () => work(world, process));
 }
 const WORK_EVERY_MS = 17;
+
+/** Its own way to end as soon as it may write. */
+const endsOnGrant = (world: World, process: Process): boolean =>
+  process.behaviour === 'exits-after-grant' ||
+  (process.behaviour === 'exits-once-after-grant' && firstOfItsKind(world, process));
+
+/** The same of a program behind a gate, whose start is what the grant lets it do. */
+export const exitsNow = (world: World, process: Process): boolean =>
+  process.behaviour === 'exits-at-start' || endsOnGrant(world, process);
 
 const firstOfItsKind = (world: World, process: Process): boolean =>
   [...world.processes.values()].filter(

@@ -125,6 +125,19 @@ test('I5: a grant of another epoch or activation opens nothing, and the right on
   must(await bench.driver.openGate(handle, { epoch: 2 }));
 });
 
+test('I1: a launcher that was stopped when its grant came reads the row once it goes on, and not before', async (t) => {
+  const { bench, handle } = await waiting(t);
+  await bench.grant(handle, 1);
+  process.kill(handle.identity.pid, 'SIGSTOP');
+  const opening = bench.driver.openGate(handle, { epoch: 1 });
+  const other = await bench.startGated(bench.launch('polite'));
+  await bench.grant(other, 2);
+  process.kill(handle.identity.pid, 'SIGCONT');
+  const opened = await opening;
+  assert.match(opened.ok ? 'open' : opened.refusal.reason, /names act-\w+ at epoch 2/);
+  assert.equal(await runs(bench, handle), 0);
+});
+
 test('F28: a launcher whose lease row cannot be read goes on waiting', async (t) => {
   const { bench, handle } = await waiting(t);
   await bench.grant(handle, 1);
