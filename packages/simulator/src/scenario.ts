@@ -103,6 +103,15 @@ export const twoDeploys = (second: Behaviour, shape: TargetShape = { stores: 1, 
   ],
 });
 
+/** One deployment, and what it admitted is killed once. */
+export const diesOnce = (behaviour: Behaviour, shape: TargetShape): Scenario => ({
+  ...CALM,
+  seed: 1,
+  shapes: { app: shape },
+  deploys: [{ target: 'app', atMs: 10, behaviour, revision: 1 }],
+  kills: [{ target: 'app', atMs: 900 }],
+});
+
 /** How a target's programs are started: half of them as programs that know Idunn and may overlap. */
 function kindOf(roll: Dice): Pick<TargetShape, 'attended' | 'alone' | 'mixed'> {
   if (roll.hits(0.5)) return {};

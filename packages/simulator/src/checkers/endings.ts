@@ -11,7 +11,7 @@ export function endings({ world, ended, results, deploys }: Judged): readonly Vi
   });
   if (!ended || results.some((result) => result?.outcome === 'operator-required')) return open;
   const byTarget = Map.groupBy(
-    [...world.processes.values()].filter(({ alive }) => alive),
+    [...world.processes.values()].filter(({ treeLives }) => treeLives),
     ({ activation }) => activation.target,
   );
   const left = [...byTarget].flatMap(([target, living]): Violation[] =>

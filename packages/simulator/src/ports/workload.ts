@@ -48,6 +48,8 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
           sealed: digestOf(`executable ${commit}`),
           stateSchema: request.state?.schema ?? null,
           gated: request.start === 'gated',
+          besideRows: request.state?.fence === 'tree-empty',
+          parent: world.listeners,
         });
         process.relaunched = [...world.processes.values()].some(
           (one) => one.activation.incarnation === request.activation.incarnation,
@@ -69,7 +71,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     find: (_target, activation) =>
       life.read((): Evidence<WorkloadHandle> => {
         const process = world.processes.get(activation);
-        return process?.alive === true ? seen(process.handle) : absent;
+        return process?.treeLives === true ? seen(process.handle) : absent;
       }),
     observe: (handle) =>
       life.read(() => {
@@ -80,7 +82,9 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     stop: async (handle, graceMs) => {
       const process = world.processes.get(handle.activation);
       await life.effect('stop', () => undefined);
-      if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
+      // A child that nobody taught to end is killed after the grace.
+      if (process?.child === true) await world.time.sleep(graceMs);
+      else if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
       return life.read((): StopAnswer => {
         if (process !== undefined) world.end(process, true);
         return { kind: 'gone', proof: 'tree-empty', forced: graceMs === 0 };
@@ -88,14 +92,18 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     },
     retire: (_target, activation) =>
       life.effect('retire', () => {
+        const process = world.processes.get(activation);
+        if (process?.treeLives === true) throw new Error(`${activation} is retired while it lives`);
         world.spent.add(activation);
       }),
     lastExit: () => life.read(() => null),
     logTail: (_target, activation) => life.read(() => [`the last line of ${activation}`]),
     watch: (handle) => {
       watched.add(handle.activation);
-      if (world.processes.get(handle.activation)?.alive !== true) {
-        world.time.after(1, () => world.listeners.died(handle.target, handle.activation));
+      const process = world.processes.get(handle.activation);
+      if (process?.alive !== true) {
+        const toldAfterMs = process === undefined ? 1 : world.toldOfAfterMs(process);
+        world.time.after(toldAfterMs, () => world.listeners.died(handle.target, handle.activation));
       }
     },
     subscribe: (listener) => {

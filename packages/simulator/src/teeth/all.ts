@@ -4,11 +4,13 @@ import { TEETH_OF_KINDS } from './kinds.ts';
 import { TEETH_OF_PROMOTION } from './promotion.ts';
 import { TEETH_OF_STOPS } from './stops.ts';
 import type { Tooth } from './tooth.ts';
+import { TEETH_OF_TREES } from './trees.ts';
 
 /** Every broken variant: what the checkers are held against. */
 export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_PROMOTION,
   ...TEETH_OF_KINDS,
+  ...TEETH_OF_TREES,
   ...TEETH_OF_CRASHES,
   ...TEETH_OF_CONTINUITY,
   ...TEETH_OF_STOPS,

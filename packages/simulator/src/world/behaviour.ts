@@ -28,6 +28,8 @@ export const BEHAVIOURS = [
 export const RARER = [
   /** Its launcher is stopped for a while before it reads the row, and again before it becomes the program. */
   'lingers-at-its-gate',
+  /** It leaves a child that writes on when its program has ended. */
+  'forks-a-writer',
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS | typeof RARER)[number];
 
@@ -46,6 +48,7 @@ export const ADMISSIBLE: readonly Behaviour[] = [
   'passes-its-gate',
   'stays-at-its-gate',
   'lingers-at-its-gate',
+  'forks-a-writer',
   'degrades-when-active',
 ];
 

@@ -37,6 +37,9 @@ export type Deed =
   | { readonly kind: 'rehearsed'; readonly release: string; readonly passed: boolean }
   /** It was asked to end while a request that it had written was not answered yet. */
   | { readonly kind: 'cut'; readonly activation: string; readonly requests: number }
+  /** It left a child that writes; later its whole tree was ended. */
+  | { readonly kind: 'forked'; readonly activation: string }
+  | { readonly kind: 'emptied'; readonly activation: string }
   | { readonly kind: 'ended'; readonly activation: string; readonly asked: boolean }
   /** What Idunn told its user, with what the world said at that moment. */
   | ({ readonly kind: 'told-admitted' } & Told)

@@ -1,3 +1,4 @@
+import { fork, WORK_EVERY_MS } from './forks.ts';
 import { correlationOf, noteReady } from './observer.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
@@ -54,6 +55,7 @@ export function say(world: World, process: Process, state: NonNullable<Process['
 export function activate(world: World, process: Process): void {
   if (!process.alive || process.behaviour === 'never-active') return;
   if (process.behaviour === 'says-failed') return say(world, process, 'failed');
+  fork(world, process);
   say(world, process, 'active');
 }
 
@@ -81,7 +83,6 @@ export function work(world: World, process: Process): void {
   write(world, process, 0);
   world.pace.after(WORK_EVERY_MS, () => work(world, process));
 }
-const WORK_EVERY_MS = 17;
 
 /** Its own way to end as soon as it may write. */
 const endsOnGrant = (world: World, process: Process): boolean =>

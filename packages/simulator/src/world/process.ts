@@ -14,6 +14,12 @@ export class Process {
   readonly stateful: boolean;
   readonly stateSchema: string | null;
   alive = true;
+  /** A child that it has forked lives, and writes. */
+  child = false;
+  /** A part of its state is no database and has no row. */
+  readonly besideRows: boolean;
+  /** The engine's life that spawned it, which the kernel tells of its death whatever it has left behind. */
+  readonly parent: object;
   listening = false;
   sequence = 0;
   state: Presence['state'] | null = null;
@@ -34,10 +40,14 @@ export class Process {
     sealed: `sha256:${string}`;
     stateSchema: string | null;
     gated: boolean;
+    besideRows: boolean;
+    parent: object;
   }) {
     const { activation, pid, bootId, behaviour, sealed, stateSchema } = made;
     this.gate = made.gated ? 'waiting' : 'none';
     this.activation = activation;
+    this.besideRows = made.besideRows;
+    this.parent = made.parent;
     this.behaviour = behaviour;
     this.stateful = stateSchema !== null;
     this.stateSchema = stateSchema;
@@ -70,9 +80,14 @@ export class Process {
     return this.gate === 'waiting' ? { ...this.#runs, ...launcher } : this.#runs;
   }
 
+  /** Somebody of it lives: the process that was started, or what it left behind. */
+  get treeLives(): boolean {
+    return this.alive || this.child;
+  }
+
   /** The program itself runs in it. */
   get running(): boolean {
-    return this.alive && this.gate !== 'waiting';
+    return this.treeLives && this.gate !== 'waiting';
   }
 
   /** Its launches after the first lie. */

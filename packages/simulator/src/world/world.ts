@@ -34,6 +34,9 @@ export interface Projection {
   ready: { receipt: string; activation: string; epoch: number | null; sequence: number; observedAtMs: number } | null;
 }
 
+/** How often a driver looks at what it watches without being told of anything. */
+const SWEEP_MS = 5_000;
+
 /** Everything outside Idunn: disks, processes, proxy, observer. It outlives every engine. */
 export class World {
   readonly time: VirtualTime;
@@ -92,8 +95,12 @@ export class World {
     return this.routes.get(name);
   }
 
-  /** Ends a process of its own accord or by a signal. */
+  /** Ends a process of its own accord or by a signal; `asked`: by its driver, which ends the whole tree. */
   end(process: Process, asked: boolean): void {
+    if (asked && process.child) {
+      process.child = false;
+      this.ledger.note({ kind: 'emptied', activation: process.id });
+    }
     if (!process.alive) return;
     process.alive = false;
     process.writing = false;
@@ -101,10 +108,15 @@ export class World {
       this.ledger.note({ kind: 'cut', activation: process.id, requests: process.unanswered });
     }
     this.ledger.note({ kind: 'ended', activation: process.id, asked });
-    this.time.after(1, () => {
+    this.time.after(this.toldOfAfterMs(process), () => {
       this.listeners.died(process.activation.target, process.id);
       this.listeners.closed(process);
     });
+  }
+
+  /** The pipe that tells of a death is held by what it forked as well: then only its parent, or a sweep, notices. */
+  toldOfAfterMs(process: Process): number {
+    return process.child && process.parent !== this.listeners ? this.dice.between(1, SWEEP_MS) : 1;
   }
 
   /** Engages or clears an operator's stop. */
@@ -119,6 +131,7 @@ export class World {
   reboot(): void {
     this.ledger.note({ kind: 'reboot' });
     for (const process of this.processes.values()) {
+      process.child = false;
       if (!process.alive) continue;
       process.alive = false;
       process.writing = false;
