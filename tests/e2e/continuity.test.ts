@@ -23,6 +23,17 @@ async function seen(fleet: Fleet, what: (event: { event: string; [name: string]:
   }
 }
 
+/** What became of stops, as the history tells it, oldest first, once so many entries stand. */
+async function stopsTold(fleet: Fleet, count: number): Promise<readonly unknown[]> {
+  for (;;) {
+    const { entries } = JSON.parse((await fleet.idunn('history', 'ghostlight', '-n', '500', '--json')).out) as {
+      entries: { kind: string; actor: string; body: { reason?: string; unseen?: number } }[];
+    };
+    const told = entries.filter(({ kind }) => /^(freeze|hold)\./.test(kind)).toReversed();
+    if (told.length >= count) return told.map(({ kind, actor, body }) => [kind, actor, body.reason, body.unseen]);
+  }
+}
+
 const restored = (fleet: Fleet): Promise<void> =>
   seen(fleet, (event) => event.event === 'outcome' && event['outcome'] === 'restored');
 
@@ -74,7 +85,10 @@ test('what is admitted is brought back, freezes hold deployments, holds suspend 
     const before = await version(fleet);
     process.kill(before.pid, 'SIGKILL');
     let incidents: readonly { code: string; detail: string }[] = [];
-    while (incidents.length === 0) ({ incidents } = await status(fleet));
+    // A process that is just ending cannot be judged for an instant.
+    while (incidents.length === 0 || incidents.some(({ code }) => code === 'incumbent-unseen')) {
+      ({ incidents } = await status(fleet));
+    }
     assert.deepEqual(
       incidents.map(({ code }) => code),
       ['continuity-held'],
@@ -85,6 +99,28 @@ test('what is admitted is brought back, freezes hold deployments, holds suspend 
     await back;
     assert.notEqual((await version(fleet)).pid, before.pid);
     assert.deepEqual((await status(fleet)).incidents, []);
+    const me = userInfo().username;
+    assert.deepEqual(await stopsTold(fleet, 4), [
+      ['freeze.engaged', me, 'release day', 0],
+      ['freeze.cleared', me, '', 0],
+      ['hold.engaged', me, 'forensics', 0],
+      ['hold.cleared', me, '', 0],
+    ]);
+  });
+
+  await t.test('a freeze of the whole fleet without a daemon is in its history once the next one saw it', async () => {
+    const daemon = await fleet.client.version();
+    assert.ok(daemon.ok);
+    process.kill(daemon.value.pid, 'SIGKILL');
+    for (const verb of ['engage', 'clear', 'engage'] as const) {
+      const ran = await fleet.idunn('freeze', verb, '--fleet', ...(verb === 'engage' ? ['--reason', 'moving'] : []));
+      assert.equal(ran.code, 0, ran.err);
+    }
+    await fleet.daemon();
+    const me = userInfo().username;
+    assert.deepEqual((await stopsTold(fleet, 5)).at(-1), ['freeze.engaged', me, 'moving', 2]);
+    assert.equal((await fleet.idunn('freeze', 'clear', '--fleet')).code, 0);
+    assert.deepEqual((await stopsTold(fleet, 6)).at(-1), ['freeze.cleared', me, '', 0]);
   });
 
   await t.test('a build is cancelled, its processes end, and the incumbent was never touched', async () => {
@@ -137,5 +173,7 @@ test('what is admitted is brought back, freezes hold deployments, holds suspend 
     assert.match(transaction?.waitingOn?.remedy ?? '', new RegExp(`^as ${login}: idunn freeze clear --store`));
     assert.ok(transaction);
     assert.equal((await fleet.idunn('cancel', transaction.id)).code, 5, 'a frozen deployment can be withdrawn');
+    const told = (await stopsTold(fleet, 7)).filter((entry) => (entry as string[])[2] === 'rehearsals');
+    assert.deepEqual(told, [['freeze.engaged', login, 'rehearsals', 0]], 'named by the binding');
   });
 });

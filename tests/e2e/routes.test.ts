@@ -210,8 +210,26 @@ routed = true`,
     put(first, served);
     while ((await incidentsOf(fleet)).length > 0);
     assert.equal((await get(port, 'a.example.org', trusted)).serial, serialOf(first));
+    const kinds = ['incident.opened', 'incident.closed'];
+    const history = await historyUntil(fleet, 'shop', kinds);
+    assert.deepEqual(
+      history
+        .filter(({ kind }) => kinds.includes(kind))
+        .map(({ kind, body }) => [kind, (body as { code: string }).code]),
+      kinds.map((kind) => [kind, 'route-certificate-unusable']),
+    );
   });
 });
+
+/** The history of a target, oldest first, once each of these kinds is in it. */
+async function historyUntil(fleet: Fleet, target: string, kinds: readonly string[]) {
+  for (;;) {
+    const answer = await fleet.client.history({ subject: target, limit: 200 });
+    assert.ok(answer.ok);
+    const entries = answer.value.entries.toReversed();
+    if (kinds.every((kind) => entries.some((entry) => entry.kind === kind))) return entries;
+  }
+}
 
 async function redirected(port: number, host: string, path: string): Promise<{ status: number; location: string }> {
   const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`));

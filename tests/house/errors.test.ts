@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type CatalogueEntry, catalogue, catalogueByRoom } from '@idunn/kernel';
 import { errorsPage } from '../../scripts/lib/errors-page.ts';
+import { withIncidentsTable } from '../../scripts/lib/incidents-table.ts';
 import { ROOT, readRepository } from './lib/repository.ts';
 
 const CATALOGUE = 'packages/kernel/src/catalogue/';
@@ -23,6 +24,11 @@ test('the page says what the catalogue says; npm run errors writes it anew', () 
     'lines that the page lacks',
   );
   assert.deepEqual(page, right);
+});
+
+test('every kind of incident is in its page with its remedy; npm run errors writes them anew', () => {
+  const page = readFileSync(join(ROOT, 'docs/incidents.md'), 'utf8');
+  assert.equal(page, withIncidentsTable(page));
 });
 
 test('no code has two meanings', () => {

@@ -256,9 +256,11 @@ export function program(environment: Environment, finish: Finish): Command {
   idunn
     .command('incidents')
     .description('what a person should look at, open now')
-    .action(async (_options, command: Command) => {
+    .argument('[target]', 'of this target only')
+    .option('--all', 'those that are over as well, with when they closed')
+    .action(async (target: string | undefined, _options, command: Command) => {
       const { incidents } = await import('./commands/incidents.ts');
-      finish(await incidents(environment, command.optsWithGlobals()));
+      finish(await incidents(environment, target, command.optsWithGlobals()));
     });
   idunn
     .command('doctor')

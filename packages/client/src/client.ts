@@ -29,7 +29,8 @@ export interface Client {
   inspect(id: string): Promise<Answer<Inspect>>;
   /** Re-checks what is admitted from its bytes; with `source`, from the commit on. Takes as long as reading them. */
   verify(target: string, options: { source: boolean }): Promise<Answer<Verify>>;
-  incidents(): Promise<Answer<Incidents>>;
+  /** Those that are open, and with `all` those that are over. */
+  incidents(options?: { subject?: string; all?: boolean }): Promise<Answer<Incidents>>;
   doctor(): Promise<Answer<Doctor>>;
   keys(): Promise<Answer<Keys>>;
   createKey(target: string): Promise<Answer<KeyAnswer>>;
@@ -63,7 +64,7 @@ export function createClient(socket: string): Client {
     events: (request) => follow({ ...request, socket }),
     inspect: (id) => get(`/v1/inspect/${encodeURIComponent(id)}`),
     verify: (target, { source }) => get(`/v1/verify/${encodeURIComponent(target)}?source=${source}`),
-    incidents: () => get('/v1/incidents'),
+    incidents: (options = {}) => get(`/v1/incidents${query(options)}`),
     doctor: () => get('/v1/doctor'),
     keys: () => get('/v1/keys'),
     createKey: (target) => post('/v1/keys', { target }),
@@ -76,7 +77,7 @@ export function createClient(socket: string): Client {
   };
 }
 
-function query(options: Readonly<Record<string, string | number | undefined>>): string {
+function query(options: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const words = Object.entries(options).flatMap(([key, value]): [string, string][] =>
     value === undefined ? [] : [[key, String(value)]],
   );

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { createEngine, createStops, type EngineApi, type FreezePort, makeStopDirectory } from '@idunn/authority';
+import {
+  createEngine,
+  createStops,
+  type EngineApi,
+  type FreezePort,
+  makeStopDirectory,
+  standingStops,
+} from '@idunn/authority';
 import { channelsOf, chooseObserver, openingFirst } from '@idunn/drivers';
 import { type Outcome, ok } from '@idunn/kernel';
 import { uidOf } from '@idunn/release';
@@ -99,9 +106,27 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
 }
 
 /** The fleet's own stops, whose directories are there from now on: a missing one holds everything. */
-async function stops(state: string, uid: number): Promise<FreezePort> {
+async function stops({ machine, fleet, directories }: Ground): Promise<FreezePort> {
+  const { state } = directories;
   for (const kind of ['freezes', 'holds']) await makeStopDirectory(join(state, kind));
-  return createStops({ state, uid, uidOf });
+  const { uid, name: owner } = machine.user;
+  const standing = standingStops({
+    state,
+    uid,
+    uidOf,
+    owner,
+    targets: () => [OBSERVER_TARGET, ...fleet.last.targets],
+    stewards: () =>
+      [...fleet.last.fleet.bindings].flatMap(
+        ([
+          target,
+          {
+            binding: { steward },
+          },
+        ]) => (steward === undefined ? [] : [{ target, steward }]),
+      ),
+  });
+  return { ...createStops({ state, uid, uidOf }), ...standing };
 }
 
 async function engineOver(
@@ -109,7 +134,7 @@ async function engineOver(
   drivers: Drivers,
   holdObserver: (activation: string) => void,
 ): Promise<EngineApi> {
-  const { machine, fleet, store, directories } = ground;
+  const { machine, fleet, store } = ground;
   const { clock, timers, ids } = machine;
   const { link, bootstrap } = drivers;
   const choose = chooseObserver({ observerTarget: OBSERVER_TARGET, link, bootstrap });
@@ -131,7 +156,7 @@ async function engineOver(
       ),
       lease: drivers.lease,
       route: drivers.router,
-      freeze: await stops(directories.state, machine.user.uid),
+      freeze: await stops(ground),
       observerFor: (target) => (target === OBSERVER_TARGET ? own : choose(target)),
     },
     {

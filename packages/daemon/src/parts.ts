@@ -3,6 +3,7 @@ import { API_VERSION, type DoctorCheck, type FleetAnswer, type TargetStatus, typ
 import { isDigest, ok, refusal, refused } from '@idunn/kernel';
 import type { Fleet } from '@idunn/release';
 import { readHistory } from './api/history.ts';
+import { readIncidents } from './api/incidents.ts';
 import type { ApiParts } from './api/parts.ts';
 import { attendantCheck, attendedByTarget } from './attendant/attended-view.ts';
 import { authorizationParts, authorizerKeys } from './authorizations.ts';
@@ -104,6 +105,7 @@ export function apiParts(
     },
     verify,
     history: (options) => readHistory(store, engine, options),
+    incidents: async (options) => [...(await readIncidents(store, engine, options))],
     logs: logReader(directories.logs, drivers.workload),
     attended: () => attendedByTarget(drivers.attendant, machine.clock),
     doctor: () => doctorChecks(ground, drivers),

@@ -1,4 +1,4 @@
-import type { Code } from '@idunn/kernel';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { CertificateState } from '../ports/route-port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const NEAR = { share: 4, atMostMs: 21 * DAY_MS };
 
 export interface CertificateIncident {
-  readonly code: Extract<Code, 'route-certificate-unusable' | 'route-certificate-expiring'>;
+  readonly code: Extract<IncidentCode, 'route-certificate-unusable' | 'route-certificate-expiring'>;
   readonly detail: string;
 }
 

@@ -1,4 +1,4 @@
-import type { Code } from '@idunn/kernel';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { ContinuityRecord } from '../records/continuity.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -7,7 +7,7 @@ import type { Effect } from './effects.ts';
 
 /** Something about a target that a person should look at; it closes with its cause. */
 export interface Concern {
-  readonly code: Code;
+  readonly code: IncidentCode;
   readonly detail: string;
 }
 

@@ -1,4 +1,5 @@
-import { type Code, catalogue, type Digest, type Moment, type Refusal } from '@idunn/kernel';
+import { catalogue, type Digest, type Moment, type Refusal } from '@idunn/kernel';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { BackPhase, OutcomeName, Phase } from '../model/phase.ts';
 import type { KindName, RecordOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -54,7 +55,7 @@ export interface Wait {
   /** Monotonic milliseconds of the next look; events look earlier. */
   readonly wakeAtMs: number | null;
   /** What a person should look at while this is waited for; it closes with the wait. */
-  readonly incident?: Code;
+  readonly incident?: IncidentCode;
 }
 
 /** The whole vocabulary of a decision. `reached`: the furthest phase of a handover that is seen to hold. */
@@ -65,7 +66,7 @@ export const act = (effect: Effect): Act => ({ kind: 'act', effect });
 export const wait = (
   what: string,
   remedy: string,
-  more: { untilMs?: number | null; wakeAtMs?: number | null; incident?: Code | undefined } = {},
+  more: { untilMs?: number | null; wakeAtMs?: number | null; incident?: IncidentCode | undefined } = {},
 ): Wait => ({
   kind: 'wait',
   what,

@@ -1,5 +1,6 @@
-import type { Code, Refusal } from '@idunn/kernel';
+import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { IncidentCode } from '../model/incident-code.ts';
 import { type Body, bodyAlone } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import { DRAINING_LIMIT } from '../records/target.ts';
@@ -17,7 +18,7 @@ export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
 export type LeaseAtHand =
   | { readonly kind: 'free'; readonly row: Standing; readonly epoch: number; readonly takenOver: boolean }
   | { readonly kind: 'refused'; readonly why: Refusal }
-  | { readonly kind: 'held-up'; readonly what: string; readonly incident: Code };
+  | { readonly kind: 'held-up'; readonly what: string; readonly incident: IncidentCode };
 
 /** Claim and rows before an intent: whose the state is, whom the row names, and the epoch that comes next (I1, I5). */
 export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan, candidate: string): LeaseAtHand {

@@ -1,5 +1,5 @@
-import type { Code } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
@@ -187,7 +187,7 @@ function intend(at: Warming, lease: Lease | null): Decision {
   });
 }
 
-const lookAgain = ({ e, untilMs }: Warming, what: string, incident?: Code): Decision =>
+const lookAgain = ({ e, untilMs }: Warming, what: string, incident?: IncidentCode): Decision =>
   wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,

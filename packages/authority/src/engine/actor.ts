@@ -1,9 +1,10 @@
-import { type Code, type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
+import { type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
 import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { Phase } from '../model/phase.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -11,6 +12,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import type { TransactionEvent } from './api.ts';
 import { applyPersist } from './apply.ts';
 import type { EngineCore } from './core.ts';
+import type { Causes } from './incident-book.ts';
 import { type Held, put } from './journal.ts';
 import { Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
@@ -40,7 +42,7 @@ export class TargetActor {
   readonly vigil: Vigil;
   readonly #firstWrites = new Map<string, { readonly epoch: number; readonly atMs: number }>();
   /** What is amiss beside what transactions and continuity say. */
-  readonly #faults = new Map<Code, string>();
+  readonly #faults = new Map<IncidentCode, string>();
   #concerns: readonly Concern[] = [];
   #stale = true;
   #awake = false;
@@ -138,8 +140,8 @@ export class TargetActor {
   }
 
   /** What a person should look at, from what is known now. */
-  causes(): ReadonlyMap<Code, string> {
-    const causes = new Map<Code, string>(this.#faults);
+  causes(): Causes {
+    const causes = new Map(this.#faults);
     for (const { code, detail } of this.#concerns) causes.set(code, detail);
     for (const { tx, waiting } of this.lanes.values()) {
       if (waiting?.wait.incident !== undefined) {

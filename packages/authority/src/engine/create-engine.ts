@@ -3,9 +3,11 @@ import { decideContinuity as decideContinuityStep } from '../decisions/continuit
 import { decide as decideStep } from '../decisions/decide.ts';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { ObserverPort } from '../ports/observer-port.ts';
+import { WHOLE_FLEET } from '../stops/record.ts';
 import { TargetActor } from './actor.ts';
 import { adopt } from './adopt.ts';
 import type { Command, EngineApi, EngineEvent, OperationReceipt, Withdrawal } from './api.ts';
+import { CertificateWatch } from './certificate-watch.ts';
 import { BuildGate, releasesToKeep } from './collect.ts';
 import type { EngineCore } from './core.ts';
 import { IncidentBook } from './incident-book.ts';
@@ -13,6 +15,7 @@ import { takeIn } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Library } from './library.ts';
 import { isoAt, transactionView } from './show.ts';
+import { StopBook } from './stop-book.ts';
 import { targetView } from './views.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -70,6 +73,7 @@ export function createEngine(
     takenPorts: (except) => [...actors.values()].filter(({ target }) => target !== except).flatMap(portsOf),
     building: (kind, work) => (kind === 'materialize' || kind === 'seal' ? gate.build(work) : work()),
     concluded: (target) => {
+      certificates.lookAt(actors.get(target));
       // The observer's admission is what its dependents wait for.
       if (target === options.observerTarget) for (const actor of actors.values()) actor.wake();
       if (stopped) return;
@@ -80,6 +84,11 @@ export function createEngine(
       );
     },
   };
+
+  const certificates = new CertificateWatch(core, () => actors.values());
+  const stops = new StopBook(core, (target) => {
+    for (const actor of target === WHOLE_FLEET ? actors.values() : [actors.get(target)]) actor?.wake();
+  });
 
   function actorOf(target: string): TargetActor {
     const known = actors.get(target);
@@ -128,6 +137,7 @@ export function createEngine(
   });
   ports.route.subscribe?.((event) => {
     if (stopped) return;
+    if (event.kind === 'certificates' || (event.kind === 'link' && event.state === 'up')) certificates.look();
     for (const actor of actors.values()) {
       if (event.kind === 'link' && event.state === 'up') actor.linked();
       else if (event.kind === 'link') actor.doubt();
@@ -163,6 +173,8 @@ export function createEngine(
         actor.wake();
       });
       await Promise.all(started);
+      stops.start();
+      certificates.look();
     },
 
     async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {
@@ -206,6 +218,8 @@ export function createEngine(
     async stop() {
       stopped = true;
       for (const actor of actors.values()) actor.abortAll();
+      certificates.stop();
+      await stops.stop();
       await Promise.all([core.incidents.stop(), ...[...actors.values()].map((actor) => actor.settled())]);
     },
   };

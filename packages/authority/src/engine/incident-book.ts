@@ -1,4 +1,5 @@
-import { type Code, catalogue, type HistoryDraft, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
+import { catalogue, type HistoryDraft, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import { type IncidentRecord, incidentKey } from '../records/incident.ts';
 import type { EngineEvent, Incident } from './api.ts';
@@ -12,7 +13,10 @@ const CLOSE_AFTER_MS = 3_000;
 /** Wait after the store could not be written; incidents are never what a target waits for. */
 const AGAIN_MS = 5_000;
 
-export type Causes = ReadonlyMap<Code, string>;
+export type Causes = ReadonlyMap<IncidentCode, string>;
+/** Who looks at what of a target: its actor, the stops on it, its route's certificates. */
+export type Part = 'work' | 'stops' | 'certificates';
+const NOTHING: Causes = new Map();
 
 interface Kept {
   readonly record: IncidentRecord;
@@ -29,7 +33,8 @@ export class IncidentBook {
   readonly #emit: (event: EngineEvent) => void;
   readonly #onFault: (fault: unknown) => void;
   readonly #open = new Map<string, Kept>();
-  readonly #causes = new Map<string, Causes>();
+  /** What each part of the engine says is amiss, by target. */
+  readonly #parts = new Map<string, Map<Part, Causes>>();
   /** When a cause was first seen to differ from what is recorded, monotonic milliseconds. */
   readonly #since = new Map<string, { readonly atMs: number; readonly at: Moment }>();
   #writing: Promise<void> = Promise.resolve();
@@ -53,25 +58,31 @@ export class IncidentBook {
   async load(): Promise<void> {
     for (const { value, generation } of await this.#journal.all('incident')) {
       this.#open.set(incidentKey(value.target, value.code), { record: value, generation });
-      if (!this.#causes.has(value.target)) this.#causes.set(value.target, new Map());
       this.#differ(incidentKey(value.target, value.code), CLOSE_AFTER_MS);
     }
   }
 
-  /** What is amiss with a target now, all of it. */
-  report(target: string, causes: Causes): void {
-    const before = this.#causes.get(target);
-    if (causes.size === 0 && (before === undefined || before.size === 0)) return;
-    this.#causes.set(target, causes);
-    for (const code of new Set([...(before?.keys() ?? []), ...causes.keys()])) {
+  /** What is amiss with a target now, all that this part of the engine sees. */
+  report(target: string, causes: Causes, part: Part = 'work'): void {
+    const parts = this.#parts.get(target);
+    const before = parts?.get(part) ?? NOTHING;
+    if (causes.size === 0 && before.size === 0) return;
+    this.#parts.set(target, new Map(parts).set(part, causes));
+    for (const code of new Set([...before.keys(), ...causes.keys()])) {
       const key = incidentKey(target, code);
-      if (causes.has(code) === this.#open.has(key)) this.#since.delete(key);
-      else this.#differ(key, causes.has(code) ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
+      const amiss = this.causes(target).has(code);
+      if (amiss === this.#open.has(key)) this.#since.delete(key);
+      else this.#differ(key, amiss ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
     }
   }
 
+  /** What is amiss with a target now. */
+  causes(target: string): Causes {
+    return new Map([...(this.#parts.get(target)?.values() ?? [])].flatMap((causes) => [...causes]));
+  }
+
   /** Since when a cause is known, for people. */
-  since(target: string, code: Code): Moment | null {
+  since(target: string, code: string): Moment | null {
     const key = incidentKey(target, code);
     return this.#open.get(key)?.record.openedAt ?? this.#since.get(key)?.at ?? null;
   }
@@ -86,7 +97,7 @@ export class IncidentBook {
         code,
         subject: target,
         since: isoAt(openedAt),
-        detail: this.#causes.get(target)?.get(code) ?? detail,
+        detail: this.causes(target).get(code) ?? detail,
         remedy: catalogue[code].remedy,
       }));
   }
@@ -145,8 +156,8 @@ export class IncidentBook {
     const nowMs = this.#ports.clock.monotonicMs();
     for (const [key, { atMs, at }] of this.#since) {
       const target = key.slice(0, key.indexOf(':'));
-      const code = key.slice(key.indexOf(':') + 1) as Code;
-      const detail = this.#causes.get(target)?.get(code);
+      const code = key.slice(key.indexOf(':') + 1) as IncidentCode;
+      const detail = this.causes(target).get(code);
       const kept = this.#open.get(key);
       if ((detail === undefined) === (kept === undefined)) {
         this.#since.delete(key);
@@ -165,7 +176,7 @@ export class IncidentBook {
 
   async #opens(
     key: string,
-    { target, code, detail, at }: { target: string; code: Code; detail: string; at: Moment },
+    { target, code, detail, at }: { target: string; code: IncidentCode; detail: string; at: Moment },
   ): Promise<void> {
     const id = this.#ports.ids.fresh('inc');
     const record: IncidentRecord = { schema: 'idunn.incident/v1', id, target, code, detail, openedAt: at, told: false };
@@ -191,9 +202,10 @@ export class IncidentBook {
     else this.#open.set(key, { record: next, generation });
   }
 
-  #history(kind: string, { id, target, code, detail }: IncidentRecord): HistoryDraft {
+  #history(kind: string, { id, target, code, detail, openedAt, told }: IncidentRecord): HistoryDraft {
     const atMs = this.#ports.clock.wallMs();
-    return { kind, subject: target, actor: 'idunn', tenant: 'local', atMs, body: { incident: id, code, detail } };
+    const body = { incident: id, code, detail, since: isoAt(openedAt), told };
+    return { kind, subject: target, actor: 'idunn', tenant: 'local', atMs, body };
   }
 
   #tell(state: 'opened' | 'closed', { id, target, code, detail }: IncidentRecord): void {

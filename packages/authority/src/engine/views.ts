@@ -1,5 +1,6 @@
 import { type Code, catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
-import { certificateIncidents } from '../decisions/certificates.ts';
+import type { Steward } from '@idunn/release';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import type { Body, Launch, Subject } from '../records/body.ts';
@@ -9,8 +10,10 @@ import type { IncarnationView, TargetView } from './api.ts';
 import type { EngineCore } from './core.ts';
 import { isoAt, isoAtMs, kindOf, noteOf } from './show.ts';
 
-/** A target with no record yet: never deployed. */
-function neverRun(target: string): TargetView {
+/** A target with no record yet: never deployed. What stops it is known all the same. */
+async function neverRun(core: EngineCore, target: string): Promise<TargetView> {
+  const { freeze, hold, unread } = await stopsOn(core, target, null);
+  const since = isoAt(moment(core.ports.clock));
   return {
     target,
     desired: 'down',
@@ -23,44 +26,64 @@ function neverRun(target: string): TargetView {
     transaction: null,
     queued: [],
     continuity: { streak: 0, nextAttemptAt: null },
-    freezes: [],
-    hold: null,
-    incidents: [],
+    freezes: freeze,
+    hold,
+    incidents: unread.map((one) => ({ ...one, subject: target, since, remedy: catalogue[one.code].remedy })),
+  };
+}
+
+/** What could not be read when the status was asked for: told there, and not kept as an incident. */
+interface Unread {
+  readonly code: IncidentCode | 'incumbent-unseen' | 'route-unreadable';
+  readonly detail: string;
+}
+
+/** The stops on a target, each read now. */
+async function stopsOn(
+  { ports }: EngineCore,
+  target: string,
+  steward: Steward | null,
+): Promise<{ readonly freeze: TargetView['freezes']; readonly hold: TargetView['hold']; readonly unread: Unread[] }> {
+  const [freeze, hold] = await Promise.all([ports.freeze.read(target, steward), ports.freeze.readHold(target)]);
+  const unread: Unread[] = [];
+  if (freeze.kind === 'unknown') unread.push({ code: 'stop-unreadable', detail: freeze.because });
+  if (hold.kind === 'unknown') unread.push({ code: 'hold-unreadable', detail: hold.because });
+  return {
+    freeze: (freeze.kind === 'seen' ? [freeze.value, ...(freeze.value.also ?? [])] : []).map(
+      ({ by, reason, since, clearedBy }) => ({ by, reason, since, clearedBy }),
+    ),
+    hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
+    unread,
   };
 }
 
 /** One target from records and live evidence; what cannot be read shows as null with an incident, never as a guess. */
 export async function targetView(core: EngineCore, actor: TargetActor | null, target: string): Promise<TargetView> {
   const held = actor === null ? null : await core.journal.read('target', target);
-  if (actor === null || held === null) return neverRun(target);
+  if (actor === null || held === null) return neverRun(core, target);
   const record = held.value;
   const { ports } = core;
   const now = moment(ports.clock);
   const admitted = record.admitted;
   const desired = await core.journal.read('desired', target);
-  const unread: {
-    code: Code;
-    detail: string;
-  }[] = [];
   const plan = admitted === null ? null : await core.library.plan(admitted.plan);
   const state = plan?.state ?? null;
   const contract = plan?.route ?? null;
-  const [rows, route, freeze, hold, process] = await Promise.all([
-    state === null ? null : ports.lease.read(state),
-    contract === null ? null : ports.route.read(contract.name),
-    ports.freeze.read(target, plan?.steward ?? null),
-    ports.freeze.readHold(target),
-    admitted === null ? null : ports.workload.observe(admitted.handle, admitted.release),
-  ]);
-  if (rows?.kind === 'unknown') unread.push({ code: 'lease-row-unreadable', detail: rows.because });
-  if (route?.kind === 'unknown') unread.push({ code: 'route-unreadable', detail: route.because });
-  if (route?.kind === 'seen') unread.push(...certificateIncidents(route.value.certificates, now.wallMs));
-  if (freeze.kind === 'unknown') unread.push({ code: 'freeze-engaged', detail: freeze.because });
-  if (hold.kind === 'unknown') unread.push({ code: 'hold-unreadable', detail: hold.because });
-  if (process?.kind === 'unknown') unread.push({ code: 'incumbent-unseen', detail: process.because });
   const head = record.queue[0];
   const shown = head ?? record.restart ?? undefined;
   const lane = shown === undefined ? undefined : actor.lanes.get(shown);
+  const steward = plan === null ? await stewardIn(core, lane?.tx) : plan.steward;
+  const [rows, route, stops, process] = await Promise.all([
+    state === null ? null : ports.lease.read(state),
+    contract === null ? null : ports.route.read(contract.name),
+    stopsOn(core, target, steward),
+    admitted === null ? null : ports.workload.observe(admitted.handle, admitted.release),
+  ]);
+  const unread = [...stops.unread];
+  if (rows?.kind === 'unknown') unread.push({ code: 'lease-row-unreadable', detail: rows.because });
+  if (route?.kind === 'unknown') unread.push({ code: 'route-unreadable', detail: route.because });
+  if (process?.kind === 'unknown') unread.push({ code: 'incumbent-unseen', detail: process.because });
+  const causes = new Map<Code, string>([...core.incidents.causes(target), ...actor.causes()]);
   const queued = await Promise.all(record.queue.slice(1).map((id) => core.journal.read('transaction', id)));
   const { waiting } = actor.vigil;
   return {
@@ -114,19 +137,24 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
       streak: actor.vigil.streak,
       nextAttemptAt: waiting === null || waiting.attemptAtMs === null ? null : isoAtMs(waiting.attemptAtMs, now),
     },
-    freezes: (freeze.kind === 'seen' ? [freeze.value, ...(freeze.value.also ?? [])] : []).map(
-      ({ by, reason, since, clearedBy }) => ({ by, reason, since, clearedBy }),
-    ),
-    hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
+    freezes: stops.freeze,
+    hold: stops.hold,
     incidents: [
-      ...[...actor.causes()].map(([code, detail]) => ({
+      ...[...causes].map(([code, detail]) => ({
         code,
         detail,
         since: isoAt(core.incidents.since(target, code) ?? now),
       })),
-      ...unread.map(({ code, detail }) => ({ code, detail, since: isoAt(now) })),
+      ...unread.filter(({ code }) => !causes.has(code)).map((one) => ({ ...one, since: isoAt(now) })),
     ].map(({ code, detail, since }) => ({ code, subject: target, since, detail, remedy: catalogue[code].remedy })),
   };
+}
+
+/** Of a first deployment, whose steward may hold it already. */
+async function stewardIn({ library }: EngineCore, tx: TransactionRecord | undefined): Promise<Steward | null> {
+  const subject = tx === undefined ? null : (candidateOf(tx)?.subject ?? null);
+  const digest = subject?.plan ?? (tx !== undefined && 'plan' in tx.state ? tx.state.plan : null);
+  return digest === null ? null : ((await library.plan(digest))?.steward ?? null);
 }
 
 function leaseOf(rows: Evidence<LeaseRows>): TargetView['lease'] {

@@ -47,6 +47,8 @@ export type RouteEvent =
     }
   /** The published snapshot of this generation now survives a loss of power too. */
   | { readonly kind: 'durable'; readonly route: string; readonly generation: number }
+  /** The files of a certificate hold something else now: what the route serves with, or its problem, is another. */
+  | { readonly kind: 'certificates' }
   /** The link to the proxy; after `up`, what it serves must be read anew. */
   | { readonly kind: 'link'; readonly state: 'up' | 'down' };
 

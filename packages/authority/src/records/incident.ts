@@ -1,5 +1,5 @@
-import { type Code, isCode } from '@idunn/kernel';
 import { z } from 'zod';
+import { INCIDENT_CODES } from '../model/incident-code.ts';
 import { momentSchema, nameSchema } from './words.ts';
 
 /** An open incident. It goes when its cause has ended; the history keeps when it opened and closed. */
@@ -7,7 +7,7 @@ export const incidentSchema = z.strictObject({
   schema: z.literal('idunn.incident/v1'),
   id: nameSchema,
   target: nameSchema,
-  code: z.custom<Code>((value) => typeof value === 'string' && isCode(value), 'not a code of the catalogue'),
+  code: z.enum(INCIDENT_CODES),
   detail: z.string().max(65_536),
   openedAt: momentSchema,
   /** The notifiers were told of it, as many as there were. */

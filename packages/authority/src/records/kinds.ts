@@ -6,6 +6,7 @@ import { incidentSchema } from './incident.ts';
 import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
 import { readyProofSchema } from './proof.ts';
 import { receiptsSchema } from './receipts.ts';
+import { stopSeenSchema } from './stop-seen.ts';
 import { desiredSchema, targetSchema } from './target.ts';
 import { transactionSchema } from './transaction.ts';
 
@@ -19,6 +20,7 @@ const kinds = {
   activation: { space: 'journal', schemas: { 'idunn.issued-activation/v1': activationSchema } },
   continuity: { space: 'journal', schemas: { 'idunn.continuity/v1': continuitySchema } },
   incident: { space: 'journal', schemas: { 'idunn.incident/v1': incidentSchema } },
+  stop: { space: 'journal', schemas: { 'idunn.stop-seen/v1': stopSeenSchema } },
   'ready-proof': { space: 'journal', schemas: { 'idunn.ready-proof/v1': readyProofSchema } },
   plan: { space: 'journal', schemas: { 'idunn.plan-record/v1': planRecordSchema } },
   incarnation: { space: 'journal', schemas: { 'idunn.incarnation/v1': incarnationRecordSchema } },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from './common.ts';
 
-/** Every open incident of the fleet, the oldest first. */
+/** Incidents of the fleet or of one target: those that are over first, then the open ones, each the oldest first. */
 export const incidents = z.object({
   schema: z.literal('idunn.incidents/v1'),
   fleet: z.string(),
@@ -9,9 +9,11 @@ export const incidents = z.object({
     z.object({
       id: z.string(),
       code: z.string(),
-      /** The target. */
+      /** The target; `_fleet` of what concerns all of them. */
       subject: z.string(),
       since: instant,
+      /** `null`: it is open. */
+      closedAt: instant.nullable(),
       detail: z.string(),
       remedy: z.string(),
       /** The notifiers have it. */

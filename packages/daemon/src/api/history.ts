@@ -1,4 +1,4 @@
-import type { EngineApi } from '@idunn/authority';
+import { type EngineApi, WHOLE_FLEET } from '@idunn/authority';
 import type { HistoryEntry, RecordStore } from '@idunn/kernel';
 
 /** Entries that are read at once while those of one transaction are picked out. */
@@ -12,7 +12,16 @@ export async function readHistory(
 ): Promise<readonly HistoryEntry[]> {
   if (subject === undefined) return store.history({ limit, newestFirst: true });
   const transaction = await engine.transaction(subject);
-  if (transaction === null) return store.history({ limit, newestFirst: true, subject });
+  if (transaction === null) {
+    // What stops the whole fleet stops this target: it is as much a part of its history.
+    const both = await Promise.all(
+      [...new Set([subject, WHOLE_FLEET])].map((one) => store.history({ limit, newestFirst: true, subject: one })),
+    );
+    return both
+      .flat()
+      .toSorted((a, b) => b.sequence - a.sequence)
+      .slice(0, limit);
+  }
   const found: HistoryEntry[] = [];
   let after: number | undefined;
   for (;;) {

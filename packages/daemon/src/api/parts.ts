@@ -7,6 +7,7 @@ import type {
   DossierAnswer,
   ExportedBuild,
   FleetAnswer,
+  Incidents,
   KeyAnswer,
   Keys,
   TargetStatus,
@@ -42,6 +43,8 @@ export interface ApiParts {
   dossier(of: { readonly incarnation: string } | { readonly release: string }): Promise<DossierAnswer | null>;
   verify(target: string, options: { readonly source: boolean }, signal: AbortSignal): Promise<Outcome<Verify>>;
   history(options: { subject?: string; limit: number }): Promise<readonly HistoryEntry[]>;
+  /** Open incidents, and with `all` those that are over, of one subject or of the fleet. */
+  incidents(options: { subject?: string; all: boolean }): Promise<Incidents['incidents']>;
   readonly logs: LogReader;
   /** What was read last of the programs that are attended, by target. */
   attended(): Promise<Readonly<Record<string, TargetStatus['attended']>>>;

@@ -1,4 +1,4 @@
-import type { TargetView } from '@idunn/authority';
+import { type TargetView, WHOLE_FLEET } from '@idunn/authority';
 import type { Status } from '@idunn/client';
 import { authorizationRequest, commandRequest, keyRequest, planRequest, takeBuildRequest } from '@idunn/client/schemas';
 import { type Outcome, ok, refusal, refused, StoreFault } from '@idunn/kernel';
@@ -105,9 +105,15 @@ export function apiServer(parts: ApiParts, events: EventLog, logger: FastifyBase
       return send(reply, await parts.verify(target, { source: source === 'true' }, gone.signal));
     },
   );
-  server.get('/v1/incidents', async (_request, reply) => {
+  server.get<{ Querystring: { subject?: string; all?: string } }>('/v1/incidents', async (request, reply) => {
+    const { subject, all = 'false' } = request.query;
+    if (all !== 'true' && all !== 'false') return invalid(reply, 'all is true or false');
+    // The stops on the whole fleet are nobody's own, and may be unreadable.
+    const known = subject === undefined || subject === WHOLE_FLEET ? ok('known') : await knows(subject);
+    if (!known.ok) return send(reply, known);
     const { fleet } = await parts.version();
-    return send(reply, ok({ schema: 'idunn.incidents/v1', fleet, incidents: parts.engine.incidents() }));
+    const asked = { all: all === 'true', ...(subject === undefined ? {} : { subject }) };
+    return send(reply, ok({ schema: 'idunn.incidents/v1', fleet, incidents: await parts.incidents(asked) }));
   });
   server.get('/v1/doctor', async (_request, reply) =>
     send(reply, ok({ schema: 'idunn.doctor/v1', checks: await parts.doctor() })),

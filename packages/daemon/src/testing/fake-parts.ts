@@ -190,6 +190,7 @@ export function fakeParts(engine: EngineApi): ApiParts {
           },
         ].slice(0, limit),
       ),
+    incidents: () => Promise.resolve([]),
     logs: {
       tail: () => Promise.resolve(['one', 'two']),
       has: (_target, activation) => Promise.resolve(activation !== 'act-9'),

@@ -61,7 +61,10 @@ export class Router {
   private constructor(options: RouterOptions) {
     this.#options = options;
     this.#observations = new Observations(options.clock);
-    this.#certificates = new Certificates(options.timers, options.log, () => this.#listeners.refresh());
+    this.#certificates = new Certificates(options.timers, options.log, (what) => {
+      if (what === 'served') this.#listeners.refresh();
+      this.#emit({ kind: 'certificates' });
+    });
     this.#listeners = new Listeners(this.#certificates, options.log, options.inheritance ?? NOTHING_INHERITED);
   }
 

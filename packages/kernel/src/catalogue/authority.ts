@@ -186,12 +186,6 @@ export const authorityErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
-  'freeze-engaged': {
-    reason: 'A freeze holds the deployment.',
-    remedy: 'Ask the one who engaged it, or clear it as idunn status says.',
-    blame: 'user',
-    retry: 'retryable',
-  },
   'driver-fault': {
     reason: 'A driver failed in a way that it does not explain.',
     remedy: 'Run idunn doctor, and read the log of the daemon; the step is tried again.',

@@ -28,10 +28,10 @@ export class Certificates {
   readonly #held = new Map<string, Held>();
   readonly #timers: Timers;
   readonly #log: Log;
-  readonly #changed: () => void;
+  readonly #changed: (what: 'served' | 'problem') => void;
 
-  /** `changed` is called when another pair is served from now on. */
-  constructor(timers: Timers, log: Log, changed: () => void) {
+  /** `changed` is called when another pair is served from now on, or the files have another problem. */
+  constructor(timers: Timers, log: Log, changed: (what: 'served' | 'problem') => void) {
     this.#timers = timers;
     this.#log = log;
     this.#changed = changed;
@@ -141,14 +141,16 @@ export class Certificates {
   async #readAfter(before: Promise<void>, held: Held): Promise<void> {
     await before;
     const read = await readPair(held.files);
+    const told = held.problem?.reason;
     held.problem = read.ok ? null : read.refusal;
     if (!read.ok) {
       this.#log.write(read.refusal.code, { reason: read.refusal.reason });
+      if (told !== read.refusal.reason) this.#changed('problem');
       return;
     }
     held.pair = read.value;
     this.#log.write('certificate-served', { file: held.files.certificate });
-    this.#changed();
+    this.#changed('served');
   }
 
   #drop(id: string, held: Held): void {
