@@ -1,6 +1,6 @@
 import type { WriteFate } from './fake-store.ts';
 import { befall, type Fates } from './misfortune.ts';
-import type { Fate } from './ports/life.ts';
+import type { Fate, Prospects } from './ports/life.ts';
 import type { Scenario } from './scenario.ts';
 import type { Dice } from './seed.ts';
 import type { FaultName } from './strikes.ts';
@@ -9,6 +9,10 @@ const FATES: Partial<Record<FaultName, Fate>> = {
   'answer-lost': 'lost',
   'answer-late': 'late',
   'effect-doubled': 'doubled',
+  'effect-overtaken': 'overtaken',
+  'effect-claimed': 'claimed',
+  'effect-denied': 'denied',
+  'reading-garbled': 'garbled',
 };
 
 /** What each effect and each durable write meets: by point, by strike, or by the chances of the scenario. */
@@ -41,19 +45,38 @@ export class Fortune {
     return fate === 'full' ? 'go' : fate;
   }
 
-  fate(name: string): Fate {
+  fate(name: string, prospects: Prospects): Fate {
     if (this.#dies(`before ${name}`)) return 'die-before';
     const { lostChance, lateChance = 0, doubledChance = 0 } = this.#scenario;
     const next = this.next === null ? undefined : FATES[this.next];
-    if (next !== undefined) {
+    if (next !== undefined && fits(next, prospects)) {
       this.next = null;
       return next;
     }
     if (lostChance > 0 && this.#dice.hits(lostChance)) return 'lost';
     if (lateChance > 0 && this.#dice.hits(lateChance)) return 'late';
     if (doubledChance > 0 && this.#dice.hits(doubledChance)) return 'doubled';
+    const odd = this.#odd(prospects);
+    if (odd !== null) return odd;
     this.points += 1;
     return this.#befalls() || this.points === this.#scenario.crashAt ? 'die-after' : 'go';
+  }
+
+  /** Whether a reading that can tells of something else than what was asked about. */
+  garbles(): boolean {
+    if (this.next === 'reading-garbled') {
+      this.next = null;
+      return true;
+    }
+    const { wrongChance = 0 } = this.#scenario;
+    return wrongChance > 0 && this.#dice.hits(wrongChance);
+  }
+
+  #odd({ lies, far }: Prospects): Fate | null {
+    const { wrongChance = 0, overtakenChance = 0 } = this.#scenario;
+    if (far && overtakenChance > 0 && this.#dice.hits(overtakenChance)) return 'overtaken';
+    if (lies.length > 0 && wrongChance > 0 && this.#dice.hits(wrongChance)) return this.#dice.pick(lies);
+    return null;
   }
 
   #dies(at: string): boolean {
@@ -72,15 +95,23 @@ export class Fortune {
       this.next = null;
       return fate;
     }
-    const { uncertainChance } = this.#scenario;
+    const { uncertainChance, fullChance = 0 } = this.#scenario;
+    if (fullChance > 0 && this.#dice.hits(fullChance)) return 'full';
     return uncertainChance > 0 && this.#dice.hits(uncertainChance) ? 'unknown' : 'go';
   }
 
   /** What the scenario has for this point befalls the world; answers whether the engine dies of it. */
   #befalls(): boolean {
-    const { misfortune } = this.#scenario;
+    const { misfortune, meets } = this.#scenario;
+    if (meets?.at === this.points) this.next = meets.fault;
     if (misfortune?.at !== this.points) return false;
     this.struckIn = this.phase;
     return befall(this.#fates, misfortune.what);
   }
+}
+
+/** Whether an effect with these prospects may meet the fate. */
+function fits(fate: Fate, { lies, far }: Prospects): boolean {
+  if (fate === 'claimed' || fate === 'denied' || fate === 'garbled') return lies.includes(fate);
+  return fate !== 'overtaken' || far;
 }

@@ -1,8 +1,11 @@
 import type { EngineApi, TransactionResult } from '@idunn/authority';
+import { StoreFault } from '@idunn/kernel';
 import type { Scenario } from './scenario.ts';
 import type { Strike } from './strikes.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { OTHER_KIND, refOf } from './world/sources.ts';
+
+type Taken = Awaited<ReturnType<EngineApi['submit']>>;
 
 /** How long they wait for an answer before they ask again. */
 const AGAIN_MS = 40;
@@ -49,7 +52,7 @@ export class Operators {
     const engine = this.#engine();
     if (engine === null) return;
     const { target, behaviour, revision, newSchema, otherKind } = deploy;
-    const taken = await engine.submit({
+    const taken = await this.#asked(engine, {
       kind: 'up',
       target,
       ref: `${refOf(behaviour, revision)}${newSchema === true ? '!' : ''}${otherKind === true ? OTHER_KIND : ''}`,
@@ -57,7 +60,7 @@ export class Operators {
       actor: 'ada',
       tenant: 'local',
     });
-    if (taken.ok) this.#receipts[index] = taken.value.transaction;
+    if (taken?.ok === true) this.#receipts[index] = taken.value.transaction;
     await this.refresh();
   }
 
@@ -69,15 +72,26 @@ export class Operators {
     if (engine === null) return;
     const about = { operationId: `order-${index}`, actor: 'ops', tenant: 'local' };
     if (order.kind === 'restart') {
-      const taken = await engine.submit({ ...about, kind: 'restart', target: order.target });
+      const taken = await this.#asked(engine, { ...about, kind: 'restart', target: order.target });
+      if (taken === null) return;
       if (taken.ok) this.#alsoAwaited.set(taken.value.transaction, null);
     } else {
       const view = await engine.target(order.target);
       const transaction = this.#orderedAbout.get(index) ?? view?.transaction?.id ?? 'none';
       this.#orderedAbout.set(index, transaction);
-      await engine.submit({ ...about, kind: order.kind, transaction });
+      if ((await this.#asked(engine, { ...about, kind: order.kind, transaction })) === null) return;
     }
     this.#ordered.add(index);
+  }
+
+  /** `null`: the store could not be written, and nobody can say more than that; it is asked again. */
+  async #asked(engine: EngineApi, command: Parameters<EngineApi['submit']>[0]): Promise<Taken | null> {
+    try {
+      return await engine.submit(command);
+    } catch (fault) {
+      if (fault instanceof StoreFault) return null;
+      throw fault;
+    }
   }
 
   /** Reads what has come of the commands; in the end also again of those that had ended. */

@@ -1,6 +1,7 @@
+import { withAdversity } from './adversity.ts';
 import { withRarer } from './rarer.ts';
 import { type Dice, dice } from './seed.ts';
-import type { Strike } from './strikes.ts';
+import type { FaultName, Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
@@ -33,12 +34,18 @@ export interface Scenario {
   readonly crashAt: number | null;
   /** What befalls the world at a crash point, beside the engine's own death. */
   readonly misfortune?: { readonly at: number; readonly what: Misfortune };
+  /** What the first effect, reading or durable write behind a crash point meets that can meet it. */
+  readonly meets?: { readonly at: number; readonly fault: FaultName };
   /** Chance of death at each later crash point, and of a lost answer at each effect. */
   readonly crashChance: number;
   readonly lostChance: number;
   /** Chance of an answer that comes late, and of an effect that is carried out twice. */
   readonly lateChance?: number;
   readonly doubledChance?: number;
+  /** Chance of a false answer, of one that others overtake, and of a full disk under the record store. */
+  readonly wrongChance?: number;
+  readonly overtakenChance?: number;
+  readonly fullChance?: number;
   /** Faults at the moment at which a transaction enters a phase, once each. */
   readonly strikes?: readonly Strike[];
   /** Chance of an uncertain answer of the record store at each write. */
@@ -138,29 +145,31 @@ export function scenarioOf(seed: number): Scenario {
     return { fromMs, untilMs: fromMs + roll.between(50, 2_000) };
   };
   const several = <T>(chance: number, make: () => T): T[] => (roll.hits(chance) ? [make()] : []);
-  return withRarer({
-    seed,
-    shapes,
-    deploys,
-    crashAt: roll.hits(0.7) ? roll.between(1, 120) : null,
-    crashChance: roll.hits(0.4) ? 0.01 : 0,
-    lostChance: roll.hits(0.4) ? 0.03 : 0,
-    uncertainChance: roll.hits(0.3) ? 0.05 : 0,
-    kills: Array.from({ length: roll.hits(0.5) ? roll.between(1, 5) : 0 }, () => ({
-      target: roll.pick(targets),
-      atMs: roll.between(200, 20_000),
-    })),
-    freezes: several(0.3, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
-    holds: several(0.2, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
-    reboots: several(0.15, () => ({ atMs: roll.between(100, 12_000) })),
-    orders: Array.from({ length: roll.hits(0.4) ? roll.between(1, 3) : 0 }, () => ({
-      atMs: roll.between(10, 9_000),
-      kind: roll.pick(['cancel', 'expire', 'restart'] as const),
-      target: roll.pick(targets),
-    })),
-    observerDown: several(0.2, span),
-    wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
-    lateChance: roll.hits(0.2) ? 0.03 : 0,
-    doubledChance: roll.hits(0.2) ? 0.05 : 0,
-  });
+  return withAdversity(
+    withRarer({
+      seed,
+      shapes,
+      deploys,
+      crashAt: roll.hits(0.7) ? roll.between(1, 120) : null,
+      crashChance: roll.hits(0.4) ? 0.01 : 0,
+      lostChance: roll.hits(0.4) ? 0.03 : 0,
+      uncertainChance: roll.hits(0.3) ? 0.05 : 0,
+      kills: Array.from({ length: roll.hits(0.5) ? roll.between(1, 5) : 0 }, () => ({
+        target: roll.pick(targets),
+        atMs: roll.between(200, 20_000),
+      })),
+      freezes: several(0.3, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
+      holds: several(0.2, () => ({ target: roll.pick(targets), unreadable: roll.hits(0.3), ...span() })),
+      reboots: several(0.15, () => ({ atMs: roll.between(100, 12_000) })),
+      orders: Array.from({ length: roll.hits(0.4) ? roll.between(1, 3) : 0 }, () => ({
+        atMs: roll.between(10, 9_000),
+        kind: roll.pick(['cancel', 'expire', 'restart'] as const),
+        target: roll.pick(targets),
+      })),
+      observerDown: several(0.2, span),
+      wallSteps: several(0.3, () => ({ atMs: roll.between(0, 6_000), byMs: roll.pick([-3_600_000, 3_600_000]) })),
+      lateChance: roll.hits(0.2) ? 0.03 : 0,
+      doubledChance: roll.hits(0.2) ? 0.05 : 0,
+    }),
+  );
 }

@@ -157,8 +157,6 @@ export class Simulation implements Struck {
         results,
         deploys: this.#scenario.deploys,
         shapes: this.#scenario.shapes,
-        lossless:
-          this.#scenario.lostChance === 0 && !this.#scenario.strikes?.some(({ fault }) => fault === 'answer-lost'),
         scenario: this.#scenario,
         faults: this.#faults,
       }),
@@ -173,9 +171,9 @@ export class Simulation implements Struck {
     };
   }
 
-  /** Whoever was told admitted last lives, on every target: what must come true once faults cease. */
+  /** Whoever was told admitted last serves, on every target: what must come true once faults cease. */
   #settled(): boolean {
-    return [...admittedByTarget(this.world).keys()].every((target) => settled(this.world, target));
+    return [...admittedByTarget(this.world).keys()].every((target) => settled(this.world, target, this.shapes[target]));
   }
 
   /** Kills the engine and every process, and begins a new boot. */
@@ -207,11 +205,7 @@ export class Simulation implements Struck {
   begin(): void {
     const world = this.world;
     world.listeners = silent();
-    const life = new Life(
-      world,
-      (name) => this.#fortune.fate(name),
-      (at) => this.#died(at),
-    );
+    const life = new Life(world, this.#fortune, (at) => this.#died(at));
     const ports = fakePorts(world, life, {
       shapes: this.#scenario.shapes,
       clients: this.#clients,

@@ -50,6 +50,10 @@ export function strike(struck: Struck, fault: FaultName, target: string, transac
     case 'answer-lost':
     case 'answer-late':
     case 'effect-doubled':
+    case 'effect-overtaken':
+    case 'effect-claimed':
+    case 'effect-denied':
+    case 'reading-garbled':
     case 'write-unknown':
     case 'disk-full':
       return struck.meets(fault);

@@ -1,5 +1,6 @@
 import { type Report, run } from './run.ts';
 import type { Misfortune, Scenario } from './scenario.ts';
+import type { FaultName } from './strikes.ts';
 
 export interface Sweep {
   readonly runs: number;
@@ -46,4 +47,22 @@ export async function misfortunes(scenario: Scenario, what: Misfortune, every = 
     });
   }
   return struck;
+}
+
+/** What came of a scenario in which one answer, reading or write met a fault behind a crash point. */
+export interface Met {
+  readonly at: number;
+  readonly outcome: string;
+  readonly violations: Report['violations'];
+}
+
+/** Runs a scenario once for each crash point, or every so many: what comes next and can meets the fault. */
+export async function meeting(scenario: Scenario, fault: FaultName, every = 1): Promise<readonly Met[]> {
+  const calm = await run(scenario);
+  const met: Met[] = [];
+  for (let at = 1; at <= calm.points; at += every) {
+    const { results, violations } = await run({ ...scenario, meets: { at, fault } });
+    met.push({ at, outcome: results.at(-1)?.outcome ?? 'open', violations });
+  }
+  return met;
 }

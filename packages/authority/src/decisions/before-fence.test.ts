@@ -289,6 +289,13 @@ test('after a reboot the activation is void and a new one is minted for the same
   assert.deepEqual(decision.state.launch, { step: 'issued', id: 'act-fresh' });
 });
 
+test('F5: stores that carry no row are told, and not an early refusal of the lease connection', () => {
+  const early: Effect = { kind: 'open-channel', handle: CANDIDATE.handle };
+  const refused = { ok: false, refusal: refusal('channel-not-listening', 'not yet') } as const;
+  const answers = { [effectKey(early)]: { effect: early, outcome: refused, atMs: NOW.monotonicMs, attempts: 1 } };
+  assert.equal(givenUp({ now: laterBy(3_600_000), rows: absent }, warming, answers), 'lease-row-unreadable');
+});
+
 test('F29: a wall clock that jumps ends no deadline, a monotonic one does', () => {
   assert.equal(step({ now: { ...NOW, wallMs: NOW.wallMs + 3_600_000 } }).kind, 'persist');
   assert.equal(givenUp({ now: laterBy(1_001) }), 'phase-deadline');

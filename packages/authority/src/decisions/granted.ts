@@ -3,7 +3,7 @@ import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, incarnationOf } from './evidence.ts';
+import { answerTo, type DeployEvidence, incarnationOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
 import { memberOf, routeNames } from './member.ts';
@@ -64,7 +64,12 @@ function throughGate(
 /** The same question once more, after a moment. */
 function again(
   f: PassageFrame,
-  effect: EffectOf<'observe-process'> | EffectOf<'observe-route'> | EffectOf<'confirm'>,
+  effect:
+    | EffectOf<'observe-process'>
+    | EffectOf<'observe-route'>
+    | EffectOf<'confirm'>
+    | EffectOf<'open-channel'>
+    | EffectOf<'stage-route'>,
   what: string,
   remedy = 'idunn logs shows what it does; after the deadline Idunn returns',
 ): Decision {
@@ -88,14 +93,21 @@ const under = (epoch: number | null): string => (epoch === null ? '' : ` under e
 function push(f: PassageFrame, launch: Running, epoch: number | null, then: () => Decision): Decision {
   const { e, plan } = f;
   if (epoch === null || plan.state === null) return then();
-  const grant = { activation: launch.id, stateId: plan.state.stateId, epoch };
+  const grant = { kind: 'grant', grant: { activation: launch.id, stateId: plan.state.stateId, epoch } } as const;
+  const open = { kind: 'open-channel', handle: launch.handle } as const;
   const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the lease connection') };
-  return attempt(
-    e,
-    { kind: 'open-channel', handle: launch.handle },
-    { what: 'the lease connection', ...patience },
-    () => attempt(e, { kind: 'grant', grant }, { what: 'the delivery of the grant', ...patience }, then),
+  return attempt(e, open, { what: 'the lease connection', ...patience }, () =>
+    foundNoConnection(e, open, grant)
+      ? again(f, open, 'the lease connection')
+      : attempt(e, grant, { what: 'the delivery of the grant', ...patience }, then),
   );
+}
+
+/** A grant that found no connection says more than the answer before it that one was opened. */
+function foundNoConnection(e: DeployEvidence, open: EffectOf<'open-channel'>, grant: EffectOf<'grant'>): boolean {
+  const [opened, granted] = [answerTo(e, open), answerTo(e, grant)];
+  if (opened === undefined || granted === undefined || granted.outcome.ok) return false;
+  return granted.outcome.refusal.code === 'channel-closed' && opened.atMs <= granted.atMs;
 }
 
 /**
@@ -118,12 +130,30 @@ function publish(f: PassageFrame, launch: Running, epoch: number | null, route: 
   const members = [memberOf(passage.successor.subject, launch.document)];
   const stage = { kind: 'stage-route', plan: passage.successor.subject.plan, members } as const;
   const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the proxy to take the route') };
-  const decision = attempt(e, stage, { what: 'the proxy to validate the route', ...patience }, (staged) =>
-    attempt(e, { kind: 'publish-route', staged }, { what: 'the proxy to publish the route', ...patience }, () =>
-      observe(f, launch, epoch, route),
-    ),
-  );
+  const decision = attempt(e, stage, { what: 'the proxy to validate the route', ...patience }, (staged) => {
+    const publication = { kind: 'publish-route', staged } as const;
+    const what = 'the proxy to publish the route';
+    return wasNotPublished(f, publication)
+      ? again(f, stage, what, 'idunn doctor')
+      : attempt(e, publication, { what, ...patience }, () => observe(f, launch, epoch, route));
+  });
   return { reached: 'route-published', ...decision };
+}
+
+/** How often the proxy must be seen to serve another before its word that it published is worth nothing. */
+const SEEN_OTHERWISE = 2;
+
+/**
+ * The stage is gone, or the proxy said that it serves it and was seen to serve another, twice, with the route read in
+ * between: it is staged and published anew.
+ */
+function wasNotPublished({ e, passage }: PassageFrame, publication: EffectOf<'publish-route'>): boolean {
+  const published = answerTo(e, publication);
+  if (published === undefined) return false;
+  if (!published.outcome.ok) return published.outcome.refusal.code === 'route-stage-unknown';
+  const observed = answerTo<'observe-route'>(e, { kind: 'observe-route', route: '', path: null });
+  if (observed === undefined || observed.atMs <= published.atMs || observed.attempts < SEEN_OTHERWISE) return false;
+  return observed.outcome.ok && observed.outcome.value.incarnation !== passage.successor.subject.incarnation;
 }
 
 /** The proxy itself is seen to serve the new member: its lag is a state, not a readiness. */

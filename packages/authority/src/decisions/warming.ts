@@ -62,6 +62,7 @@ function lateness(e: DeployEvidence, id: string) {
   }
   const away = observerAway(e, id);
   if (away !== null) return away;
+  if (e.rows.kind === 'absent') return because('lease-row-unreadable', 'The stores of the state carry no row.');
   const steps = [`stage-route ${id}`, `open-channel ${id}`, 'write-nonce'];
   return late(e, steps, 'The handover could not be prepared in time.');
 }

@@ -1,6 +1,7 @@
 import type { IncarnationKey } from '@idunn/readiness';
 import { DOOMED } from '../world/behaviour.ts';
 import type { Entry } from '../world/ledger.ts';
+import type { TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
 
@@ -18,28 +19,43 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
 }
 
 /**
- * I9: what is admitted is restarted for ever. Once faults have ceased somebody lives for every target that ever
- * admitted anything, and while nobody did, and no hold stood, the next launch never came later than the longest wait.
+ * I9: what is admitted is restarted for ever. Once faults have ceased every target that ever admitted anything is
+ * served: somebody of it lives, is active, and is named by lease and route. And while nobody did, and no hold stood, the next launch never came later than the longest wait.
  */
-export const continuity = ({ world, results, deploys }: Judged): readonly Violation[] =>
+export const continuity = ({ world, results, deploys, shapes }: Judged): readonly Violation[] =>
   [...admittedByTarget(world).keys()].flatMap((target) => {
     // One that is stuck past its fence is launched again and again by itself, and no launch of it may ever last.
     const stuck = deploys.some(
       (deploy, at) => deploy.target === target && results[at]?.outcome === 'operator-required',
     );
-    return [...(stuck ? [] : deadAtTheEnd(world, target)), ...longGaps(world, target)];
+    return [...(stuck ? [] : downAtTheEnd(world, target, shapes[target])), ...longGaps(world, target)];
   });
 
-/** Something of the target lives, or none of its launches ever can. */
-export function settled(world: World, target: string): boolean {
+/** One of the target serves, or none of its launches ever can. */
+export const settled = (world: World, target: string, shape: TargetShape | undefined): boolean =>
+  missing(world, target, shape) === null;
+
+/** What keeps a target from being served: somebody lives, is active, and both authorities name it. `null`: nothing. */
+function missing(world: World, target: string, shape: TargetShape | undefined): string | null {
   const launched = [...world.processes.values()].filter((one) => one.activation.target === target);
   const last = launched.at(-1);
-  return launched.some(({ alive }) => alive) || last === undefined || DOOMED.has(last.behaviour);
+  if (last === undefined || DOOMED.has(last.behaviour)) return null;
+  const living = launched.filter(({ alive }) => alive);
+  if (living.length === 0) return 'nothing of it lives';
+  const active = living.filter(({ state }) => state === 'active' || state === 'degraded');
+  const [first] = active;
+  if (first === undefined) return `${living.map(({ id }) => id).join(' and ')} never became active`;
+  const stateful = (shape?.stores ?? 0) > 0;
+  const named = world.named(target)?.activation;
+  const holder = stateful ? active.find(({ id }) => id === named) : first;
+  if (holder === undefined) return `its lease names ${named ?? 'nobody'}, and ${first.id} is active`;
+  const routed = world.route(target)?.members.some(({ activation }) => activation === holder.id);
+  return shape?.routed !== true || routed === true ? null : `${holder.id} is active, and no route leads to it`;
 }
 
-function deadAtTheEnd(world: World, target: string): readonly Violation[] {
-  if (settled(world, target)) return [];
-  return [{ of: 'I9', atMs: world.time.nowMs, detail: `${target} was admitted, and nothing of it lives` }];
+function downAtTheEnd(world: World, target: string, shape: TargetShape | undefined): readonly Violation[] {
+  const detail = missing(world, target, shape);
+  return detail === null ? [] : [{ of: 'I9', atMs: world.time.nowMs, detail: `${target} was admitted; ${detail}` }];
 }
 
 /** Spans in which nothing of the target lived, cut where a hold stood. */

@@ -34,8 +34,6 @@ export interface Judged {
   readonly results: readonly (TransactionResult | null)[];
   readonly deploys: Scenario['deploys'];
   readonly shapes: Scenario['shapes'];
-  /** No answer of a port was lost. */
-  readonly lossless: boolean;
   readonly scenario: Scenario;
   readonly faults: readonly unknown[];
 }

@@ -1,8 +1,9 @@
 import type { ChannelPort, RelinquishAnswer } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
-import { openGate } from '../world/gate.ts';
+import { type Opening, openGate } from '../world/gate.ts';
 import { reconsider, takeGrant } from '../world/life.ts';
 import type { World } from '../world/world.ts';
+import { denied } from './lies.ts';
 import type { Life } from './life.ts';
 
 const CLOSED = {
@@ -10,6 +11,8 @@ const CLOSED = {
   'opened-otherwise': 'gate-opened-otherwise',
   'stays-closed': 'gate-stays-closed',
 } as const;
+
+type Reached = { readonly opening: Promise<Opening> | null } | 'nobody' | 'silent';
 
 /** The lease connections of one engine's life. */
 export function fakeChannel(world: World, life: Life): ChannelPort {
@@ -20,61 +23,82 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
   };
   return {
     open: (handle) =>
-      life.effect('open-channel', (): Outcome<'open'> => {
-        const process = world.processes.get(handle.activation);
-        if (process === undefined || !process.alive || !process.listening) {
-          return refused(refusal('channel-not-listening', `${handle.activation} does not listen.`));
-        }
-        open.add(handle.activation);
-        return ok('open');
-      }),
+      life.effect(
+        'open-channel',
+        (): Outcome<'open'> => {
+          const process = world.processes.get(handle.activation);
+          if (process === undefined || !process.alive || !process.listening) {
+            return refused(refusal('channel-not-listening', `${handle.activation} does not listen.`));
+          }
+          open.add(handle.activation);
+          return ok('open');
+        },
+        { lies: { claimed: () => ok('open'), denied } },
+      ),
     presence: (activation) => {
       const presence = connected(activation)?.presence() ?? null;
       return presence === null ? absent : seen({ presence, ageMs: 0 });
     },
-    echo: (activation, nonce) =>
-      life.effect('echo', (): Evidence<Readonly<Record<string, string>>> => {
-        const process = connected(activation);
-        if (process === null) return unknown('no connection');
-        const rows = world.stateOf(process.activation.target).rows;
-        if (process.gate !== 'none') return unknown('its program keeps no row');
-        const own = process.behaviour === 'own-database';
-        return seen(
-          Object.fromEntries([...rows].map(([store, row]) => [store, own ? 'another' : (row.nonce ?? nonce)])),
-        );
-      }),
+    echo: (activation) =>
+      life.effect(
+        'echo',
+        (): Evidence<Readonly<Record<string, string>>> => {
+          const process = connected(activation);
+          if (process === null) return unknown('no connection');
+          const rows = world.stateOf(process.activation.target).rows;
+          if (process.gate !== 'none') return unknown('its program keeps no row');
+          const own = process.behaviour === 'own-database';
+          return seen(
+            Object.fromEntries([...rows].map(([store, row]) => [store, own ? 'another' : (row.nonce ?? 'none')])),
+          );
+        },
+        { lies: { garbled: () => unknown('the answer was not what was asked for') } },
+      ),
     relinquish: (activation, { requestId, epoch, termMs }, withinMs) =>
       life
-        .effect('relinquish', () => {
-          const process = connected(activation);
-          const deaf = process?.behaviour === 'ignores-relinquish' || process?.behaviour === 'own-database';
-          if (process === null || deaf) return null;
-          process.relinquished = { requestId, epoch };
-          world.ledger.note({ kind: 'asked', activation });
-          world.time.after(termMs, () => {
-            if (process.relinquished?.requestId === requestId) reconsider(world, process);
-          });
-          return { kind: 'relinquished' as const, lastWriteAtMs: process.lastWriteAtMs };
-        })
+        .effect(
+          'relinquish',
+          (): RelinquishAnswer | null => {
+            const process = connected(activation);
+            const deaf = process?.behaviour === 'ignores-relinquish' || process?.behaviour === 'own-database';
+            if (process === null || deaf) return null;
+            process.relinquished = { requestId, epoch };
+            world.ledger.note({ kind: 'asked', activation });
+            world.time.after(termMs, () => {
+              if (process.relinquished?.requestId === requestId) reconsider(world, process);
+            });
+            return { kind: 'relinquished', lastWriteAtMs: process.lastWriteAtMs };
+          },
+          { lies: { denied: () => null }, far: true },
+        )
         .then(async (answer): Promise<RelinquishAnswer> => {
           if (answer !== null) return answer;
           await world.time.sleep(withinMs);
           return life.read(() => ({ kind: 'silent', because: 'no answer in time' }));
         }),
     withdraw: (activation) =>
-      life.effect('withdraw', () => {
-        const process = connected(activation);
-        if (process !== null) reconsider(world, process);
-      }),
+      life.effect(
+        'withdraw',
+        () => {
+          const process = connected(activation);
+          if (process !== null) reconsider(world, process);
+        },
+        { lies: { claimed: () => undefined }, far: true },
+      ),
     grant: async (activation, { epoch }) => {
-      const reached = await life.effect('grant', () => {
-        const process = connected(activation);
-        if (process === null) return null;
-        if (process.gate === 'none') takeGrant(world, process, epoch);
-        else return { process, opening: openGate(world, life, process, epoch) };
-        return { process, opening: null };
-      });
-      if (reached === null) return refused(refusal('channel-closed', `${activation} is not connected.`));
+      const reached = await life.effect(
+        'grant',
+        (): Reached => {
+          const process = connected(activation);
+          if (process === null) return 'nobody';
+          if (process.gate === 'none') takeGrant(world, process, epoch);
+          else return { opening: openGate(world, life, process, epoch) };
+          return { opening: null };
+        },
+        { lies: { denied: () => 'silent' as const }, far: true },
+      );
+      if (reached === 'nobody') return refused(refusal('channel-closed', `${activation} is not connected.`));
+      if (reached === 'silent') return refused(refusal('channel-silent', `${activation} did not confirm ${epoch}.`));
       const opened = reached.opening === null ? 'open' : await reached.opening;
       return opened === 'open' ? ok('delivered') : refused(refusal(CLOSED[opened], `The gate of ${activation}.`));
     },

@@ -34,11 +34,7 @@ for (const ids of [['db'], ['one', 'two']]) {
   leasePortContract(`the simulator’s fake with ${ids.length} rows`, () => {
     const time = new VirtualTime();
     const world = new World(time, dice(1));
-    const life = new Life(
-      world,
-      () => 'go',
-      () => {},
-    );
+    const life = new Life(world, { fate: () => 'go', garbles: () => false }, () => {});
     const state = {
       stateId: 'game',
       schema: 'v1',

@@ -1,7 +1,9 @@
-import type { LeasePort, LeaseRow, LeaseRows, SwapAnswer } from '@idunn/authority';
-import { absent, type Evidence, type Outcome, ok, seen } from '@idunn/kernel';
+import type { LeasePort, LeaseRow, LeaseRows, OwnerClaim, SwapAnswer } from '@idunn/authority';
+import { absent, type Evidence, type Outcome, ok, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
+import { ELSEWHERE } from '../world/sources.ts';
 import type { StateRoot, World } from '../world/world.ts';
+import { denied } from './lies.ts';
 import type { Life } from './life.ts';
 
 /** The one row of a lease that is kept in a file. */
@@ -36,21 +38,33 @@ export function fakeLease(world: World, life: Life): LeasePort {
 
   return {
     prepare: (state) =>
-      life.effect('prepare-lease', (): Outcome<LeaseRows> => {
-        for (const id of storesOf(state)) {
-          if (placeOf(state).has(id)) continue;
-          const { stateId, schema } = state;
-          const row = { stateId, epoch: 0, activation: null, release: null, stateSchema: schema, nonce: null };
-          placeOf(state).set(id, row);
-        }
-        return ok(rowsOf(state));
-      }),
-    read: (state) => life.read((): Evidence<LeaseRows> => (placeOf(state).size === 0 ? absent : seen(rowsOf(state)))),
+      life.effect(
+        'prepare-lease',
+        (): Outcome<LeaseRows> => {
+          for (const id of storesOf(state)) {
+            if (placeOf(state).has(id)) continue;
+            const { stateId, schema } = state;
+            const row = { stateId, epoch: 0, activation: null, release: null, stateSchema: schema, nonce: null };
+            placeOf(state).set(id, row);
+          }
+          return ok(rowsOf(state));
+        },
+        { lies: { claimed: () => ok({}), denied } },
+      ),
+    read: (state) =>
+      life.look(
+        (): Evidence<LeaseRows> => (placeOf(state).size === 0 ? absent : seen(rowsOf(state))),
+        (rows) => (world.dice.hits(0.3) ? unknown('the page cannot be read') : garbled(rows)),
+      ),
     writeNonce: (state, nonce) =>
-      life.effect('write-nonce', () => {
-        for (const [store, row] of placeOf(state)) placeOf(state).set(store, { ...row, nonce });
-        return ok('written' as const);
-      }),
+      life.effect(
+        'write-nonce',
+        (): Outcome<'written'> => {
+          for (const [store, row] of placeOf(state)) placeOf(state).set(store, { ...row, nonce });
+          return ok('written');
+        },
+        { lies: { claimed: () => ok('written'), denied } },
+      ),
     swap: async (state, { from, to }): Promise<SwapAnswer> => {
       const holder = from.activation === null ? undefined : world.processes.get(from.activation);
       const stores = storesOf(state);
@@ -74,12 +88,21 @@ export function fakeLease(world: World, life: Life): LeasePort {
         return odd ? { kind: 'differs', rows: rowsOf(state) } : null;
       };
       if (stores.length === 1) {
-        return life.effect('swap', () => {
-          const refused = refusing();
-          if (refused !== null) return refused;
-          for (const store of stores) if (!stands(rowAt(store), to)) write(store, to.activation);
-          return { kind: 'swapped' };
-        });
+        return life.effect(
+          'swap',
+          (): SwapAnswer => {
+            const refused = refusing();
+            if (refused !== null) return refused;
+            for (const store of stores) if (!stands(rowAt(store), to)) write(store, to.activation);
+            return { kind: 'swapped' };
+          },
+          {
+            lies: {
+              denied: () => ({ kind: 'busy', store: stores[0] ?? '' }),
+              garbled: () => ({ kind: 'differs', rows: {} }),
+            },
+          },
+        );
       }
       return inTurn(targetOf(state), async () => {
         for (const store of stores) {
@@ -98,16 +121,31 @@ export function fakeLease(world: World, life: Life): LeasePort {
         return { kind: 'swapped' };
       });
     },
-    sync: () => life.effect('sync', () => ok('durable' as const)),
+    sync: () => life.effect('sync', (): Outcome<'durable'> => ok('durable'), { lies: { denied } }),
     readClaim: (state) =>
-      life.read(() => {
-        const { claim } = rootOf(state);
-        return claim === null ? absent : seen(claim);
-      }),
+      life.look(
+        (): Evidence<OwnerClaim> => {
+          const { claim } = rootOf(state);
+          return claim === null ? absent : seen(claim);
+        },
+        (claim) =>
+          claim.kind === 'seen' ? seen({ ...claim.value, fleet: 'elsewhere' }) : unknown('it cannot be read'),
+      ),
     writeClaim: (state, claim) =>
-      life.effect('write-claim', () => {
-        rootOf(state).claim = claim;
-        return ok('written' as const);
-      }),
+      life.effect(
+        'write-claim',
+        (): Outcome<'written'> => {
+          rootOf(state).claim = claim;
+          return ok('written');
+        },
+        { lies: { claimed: () => ok('written'), denied } },
+      ),
   };
+}
+
+/** One store of them names somebody else. */
+function garbled(rows: Evidence<LeaseRows>): Evidence<LeaseRows> {
+  const [store, row] = rows.kind === 'seen' ? (Object.entries(rows.value)[0] ?? []) : [];
+  if (rows.kind !== 'seen' || store === undefined || row === undefined) return rows;
+  return seen({ ...rows.value, [store]: { ...row, activation: ELSEWHERE.activation } });
 }

@@ -1,72 +1,89 @@
-import type { MintRequest, StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
-import { absent, type Evidence, type Outcome, ok, refusal, refused, seen } from '@idunn/kernel';
-import type { Activation } from '@idunn/readiness';
+import type { LaunchRequest, MintRequest, StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
+import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import type { Activation, ObservedRuntime } from '@idunn/readiness';
 import { UNSTARTABLE } from '../world/behaviour.ts';
 import { waitAtGate } from '../world/gate.ts';
 import { live } from '../world/life.ts';
 import { Process } from '../world/process.ts';
 import { behaviourOf, digestOf, sealedFor } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
+import { denied } from './lies.ts';
 import type { Life } from './life.ts';
 
 /** Starts, finds, observes and stops simulated programs; one launch for each activation, ever. */
 export function fakeWorkload(world: World, life: Life): WorkloadPort {
   const watched = new Set<string>();
+  /** The process that such a request makes, before anything of it runs. */
+  const made = (request: LaunchRequest): Process => {
+    const commit = commitBehind(world, request);
+    world.nextPid += 1;
+    return new Process({
+      activation: request.activation,
+      pid: world.nextPid,
+      bootId: world.time.bootId,
+      behaviour: world.mute ?? behaviourOf(world.refs.get(commit) ?? ''),
+      sealed: digestOf(`executable ${commit}`),
+      stateSchema: request.state?.schema ?? null,
+      gated: request.start === 'gated',
+      besideRows: request.state?.fence === 'tree-empty',
+      parent: world.listeners,
+    });
+  };
+  const start = (request: LaunchRequest): Outcome<WorkloadHandle> => {
+    const { activation, incarnation } = request.activation;
+    const known = world.processes.get(activation);
+    if (known?.alive === true) return ok(known.handle);
+    if (known !== undefined || world.spent.has(activation)) {
+      return refused(refusal('activation-spent', `${activation} was started before.`));
+    }
+    const process = made(request);
+    process.relaunched = [...world.processes.values()].some((one) => one.activation.incarnation === incarnation);
+    world.processes.set(activation, process);
+    if (request.start === 'gated') waitAtGate(world, process);
+    else live(world, process);
+    return ok(process.handle);
+  };
   return {
     mint: (request) =>
-      life.effect('mint', (): Outcome<Activation> => {
-        const known = world.activations.get(request.activation);
-        if (known !== undefined) return ok(known);
-        const made: Activation = {
-          schema: 'idunn.activation/v1',
-          activation: request.activation,
-          incarnation: request.incarnation,
-          target: request.expected.target,
-          publicKey: Buffer.from(digestOf(request.activation).slice(7, 39)).toString('base64'),
-          keyId: `ed25519:${digestOf(request.activation).slice(7, 39)}`,
-          endpoint: endpointOf(world, request),
-        };
-        world.activations.set(request.activation, made);
-        world.ledger.note({ kind: 'minted', activation: request.activation });
-        return ok(made);
-      }),
+      life.effect(
+        'mint',
+        (): Outcome<Activation> => {
+          const known = world.activations.get(request.activation);
+          if (known !== undefined) return ok(known);
+          const made: Activation = {
+            schema: 'idunn.activation/v1',
+            activation: request.activation,
+            incarnation: request.incarnation,
+            target: request.expected.target,
+            publicKey: Buffer.from(digestOf(request.activation).slice(7, 39)).toString('base64'),
+            keyId: `ed25519:${digestOf(request.activation).slice(7, 39)}`,
+            endpoint: endpointOf(world, request),
+          };
+          world.activations.set(request.activation, made);
+          world.ledger.note({ kind: 'minted', activation: request.activation });
+          return ok(made);
+        },
+        { lies: { denied } },
+      ),
     start: (request) =>
-      life.effect('start', (): Outcome<WorkloadHandle> => {
-        const { activation } = request.activation;
-        const known = world.processes.get(activation);
-        if (known?.alive === true) return ok(known.handle);
-        if (known !== undefined || world.spent.has(activation)) {
-          return refused(refusal('activation-spent', `${activation} was started before.`));
-        }
-        const commit = commitBehind(world, request.activation);
-        world.nextPid += 1;
-        const process = new Process({
-          activation: request.activation,
-          pid: world.nextPid,
-          bootId: world.time.bootId,
-          behaviour: world.mute ?? behaviourOf(world.refs.get(commit) ?? ''),
-          sealed: digestOf(`executable ${commit}`),
-          stateSchema: request.state?.schema ?? null,
-          gated: request.start === 'gated',
-          besideRows: request.state?.fence === 'tree-empty',
-          parent: world.listeners,
-        });
-        process.relaunched = [...world.processes.values()].some(
-          (one) => one.activation.incarnation === request.activation.incarnation,
-        );
-        world.processes.set(activation, process);
-        if (request.start === 'gated') waitAtGate(world, process);
-        else live(world, process);
-        return ok(process.handle);
+      life.effect('start', (): Outcome<WorkloadHandle> => start(request), {
+        lies: { claimed: () => ok(made(request).handle), denied },
+        far: true,
       }),
     rehearse: async ({ release }) => {
       await world.time.sleep(world.dice.between(5, 40));
-      return life.effect('rehearse', (): Outcome<'passed'> => {
-        const plan = [...world.plans.values()].find((one) => sealedFor(one).release === release);
-        const passed = !UNSTARTABLE.includes(behaviourOf(world.refs.get(plan?.source.commit ?? '') ?? ''));
-        world.ledger.note({ kind: 'rehearsed', release, passed });
-        return passed ? ok('passed') : refused(refusal('rehearsal-failed', 'The program on the copy did not start.'));
-      });
+      const failed = (): Outcome<never> =>
+        refused(refusal('rehearsal-failed', 'The program on the copy did not start.'));
+      return life.effect(
+        'rehearse',
+        (): Outcome<'passed'> => {
+          const plan = [...world.plans.values()].find((one) => sealedFor(one).release === release);
+          const passed = !UNSTARTABLE.includes(behaviourOf(world.refs.get(plan?.source.commit ?? '') ?? ''));
+          world.ledger.note({ kind: 'rehearsed', release, passed });
+          return passed ? ok('passed') : failed();
+        },
+        { lies: { denied: failed } },
+      );
     },
     find: (_target, activation) =>
       life.read((): Evidence<WorkloadHandle> => {
@@ -74,21 +91,27 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         return process?.treeLives === true ? seen(process.handle) : absent;
       }),
     observe: (handle) =>
-      life.read(() => {
-        const process = world.processes.get(handle.activation);
-        world.looks += 1;
-        return process?.alive === true ? seen(process.observed) : absent;
-      }),
+      life.look(
+        (): Evidence<ObservedRuntime> => {
+          const process = world.processes.get(handle.activation);
+          world.looks += 1;
+          return process?.alive === true ? seen(process.observed) : absent;
+        },
+        (observed) => garbled(world, observed),
+      ),
     stop: async (handle, graceMs) => {
       const process = world.processes.get(handle.activation);
       await life.effect('stop', () => undefined);
       // A child that nobody taught to end is killed after the grace.
       if (process?.child === true) await world.time.sleep(graceMs);
       else if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
-      return life.read((): StopAnswer => {
-        if (process !== undefined) world.end(process, true);
-        return { kind: 'gone', proof: 'tree-empty', forced: graceMs === 0 };
-      });
+      return life.look(
+        (): StopAnswer => {
+          if (process !== undefined) world.end(process, true);
+          return { kind: 'gone', proof: 'tree-empty', forced: graceMs === 0 };
+        },
+        () => (world.dice.hits(0.5) ? { kind: 'parent-gone' } : { kind: 'unknown', because: 'nobody was asked' }),
+      );
     },
     retire: (_target, activation) =>
       life.effect('retire', () => {
@@ -123,9 +146,25 @@ function endpointOf(world: World, { launch }: MintRequest): Activation['endpoint
   return { host, port: world.nextPort };
 }
 
-/** The commit behind an activation, by the incarnation that was published for it. */
-function commitBehind(world: World, activation: Activation): string {
-  const revision = world.projections.get(activation.incarnation)?.expected.revision;
-  if (revision === undefined) throw new Error(`nothing was published for ${activation.incarnation}`);
-  return revision;
+/** The commit that a release was built from. */
+function commitBehind(world: World, { release }: LaunchRequest): string {
+  const plan = [...world.plans.values()].find((one) => sealedFor(one).release === release);
+  if (plan === undefined) throw new Error(`nothing was sealed as ${release}`);
+  return plan.source.commit;
+}
+
+/** It is not seen, or another program is, or another process. */
+function garbled(world: World, observed: Evidence<ObservedRuntime>): Evidence<ObservedRuntime> {
+  if (observed.kind !== 'seen') return observed;
+  const { value } = observed;
+  switch (world.dice.between(1, 4)) {
+    case 1:
+      return absent;
+    case 2:
+      return unknown('its entry cannot be read');
+    case 3:
+      return seen({ ...value, executable: digestOf('elsewhere') });
+    default:
+      return seen({ ...value, identity: { ...value.identity, pid: 1 } });
+  }
 }

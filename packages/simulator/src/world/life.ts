@@ -62,6 +62,7 @@ export function activate(world: World, process: Process): void {
 /** A pushed grant: the program re-reads the row, begins to write and says so. */
 export function takeGrant(world: World, process: Process, epoch: number): void {
   if (process.granted !== null && epoch <= process.granted && process.state === 'active' && process.writing) return;
+  if (epoch <= process.refused || !isNamed(world, process, epoch)) return;
   process.granted = epoch;
   process.relinquished = null;
   world.ledger.note({ kind: 'granted', activation: process.id, epoch });
@@ -75,6 +76,15 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
     }
     activate(world, process);
   });
+}
+
+/** The row, read again, names this program: a grant that it does not is refused for ever (I1, I5). */
+function isNamed(world: World, process: Process, epoch: number): boolean {
+  if (process.behaviour === 'own-database') return true;
+  const named = world.namedIn(process.activation.target, 'rows');
+  if (named?.activation === process.id && named.epoch === epoch) return true;
+  process.refused = Math.max(process.refused, epoch);
+  return false;
 }
 
 /** Every program also writes of its own accord, whatever the proxy does; such writes have no request. */

@@ -25,6 +25,8 @@ export class Process {
   state: Presence['state'] | null = null;
   /** The epoch it was granted and has not been told off from. */
   granted: number | null = null;
+  /** The highest epoch of a grant that its row did not confirm. */
+  refused = 0;
   writing = false;
   lastWriteAtMs: number | null = null;
   relinquished: { readonly requestId: string; readonly epoch: number } | null = null;

@@ -1,4 +1,5 @@
 import { type Digest, digestBytes, digestJson } from '@idunn/kernel';
+import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan, SealedRelease } from '@idunn/release';
 import type { Behaviour } from './behaviour.ts';
 
@@ -32,6 +33,12 @@ export function digestOf(text: string): Digest {
   digests.set(text, known);
   return known;
 }
+
+/** What a driver tells of that speaks of something else: nobody in the world is called so. */
+export const ELSEWHERE = {
+  incarnation: `elsewhere@${digestOf('elsewhere')}` as IncarnationKey,
+  activation: 'act-elsewhere',
+};
 
 /** The commit of a plan names its behaviour to the simulated world alone. */
 export const commitOf = (target: string, ref: string): string => hex(`${target} ${ref}`, 40);

@@ -19,6 +19,8 @@ export interface StateRoot {
 
 export interface Route {
   members: readonly RouteMember[];
+  /** The stage that it was published from. */
+  served: string | null;
   generation: number;
   holdUntilMs: number;
   held: { readonly request: number; readonly since: number }[];
@@ -49,7 +51,8 @@ export class World {
   readonly collected: (readonly string[])[] = [];
   readonly states = new Map<string, StateRoot>();
   readonly routes = new Map<string, Route>();
-  readonly staged = new Map<string, { route: string; members: readonly RouteMember[] }>();
+  /** Route to what was staged for it last and is not served yet. */
+  readonly staged = new Map<string, { stage: string; members: readonly RouteMember[] }>();
   readonly activations = new Map<string, Activation>();
   readonly processes = new Map<string, Process>();
   readonly projections = new Map<IncarnationKey, Projection>();

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Code, refusal, seen } from '@idunn/kernel';
+import {
+  alive,
+  answered,
+  CANDIDATE,
+  evidence,
+  HANDOVER,
+  laterBy,
+  NEW,
+  NOW,
+  rows,
+  transaction,
+  word,
+} from '../testing/samples.ts';
+import { decide } from './decide.ts';
+import { type Effect, effectKey } from './effects.ts';
+import type { DeployEvidence } from './evidence.ts';
+
+const record = transaction(HANDOVER);
+const open: Effect = { kind: 'open-channel', handle: CANDIDATE.handle };
+const grant: Effect = { kind: 'grant', grant: { activation: 'act-new', stateId: 'app-state', epoch: 5 } };
+const backend = { host: '127.0.0.1', port: 20_012 };
+const members = [{ incarnation: NEW.subject.incarnation, activation: 'act-new', backend }];
+const stage: Effect = { kind: 'stage-route', plan: NEW.subject.plan, members };
+const staged = { stage: 'stage-1', generation: 2 };
+const publish: Effect = { kind: 'publish-route', staged };
+const observe: Effect = { kind: 'observe-route', route: 'app', path: '/version' };
+
+const present = { state: 'active' as const, epoch: 5, sequence: 4, observedAtMs: 0, fresh: true };
+const ready = { receipt: 'sha256:r', activation: 'act-new', epoch: 5, sequence: 4, observedAtMs: 0 };
+const slots = { 'act-new': alive(CANDIDATE, { word: seen(word(NEW, 'act-new', { present, ready })) }) };
+const later = laterBy(1_000);
+
+const step = (answers: DeployEvidence['answers'], now = later): string => {
+  const decision = decide(record, evidence({ rows: seen(rows(5, 'act-new')), slots, answers, now }));
+  return decision.kind === 'act' ? decision.effect.kind : decision.kind;
+};
+const no = (effect: Effect, code: Code, afterMs: number, attempts = 1): DeployEvidence['answers'] => ({
+  [effectKey(effect)]: {
+    effect,
+    outcome: { ok: false, refusal: refusal(code, 'no') },
+    atMs: NOW.monotonicMs + afterMs,
+    attempts,
+  },
+});
+const seenServing = (incarnation: string | null, afterMs: number, attempts: number): DeployEvidence['answers'] => ({
+  [effectKey(observe)]: {
+    effect: observe,
+    outcome: { ok: true, value: { incarnation, status: 200, body: null } },
+    atMs: NOW.monotonicMs + afterMs,
+    attempts,
+  },
+});
+const upToPublication = answered([open, 'open'], [grant, 'delivered'], [stage, staged], [publish, 'published']);
+
+test('F8, I9: a grant that found no connection has one opened anew, and is then repeated', () => {
+  const refused = { ...answered([open, 'open']), ...no(grant, 'channel-closed', 5) };
+  assert.equal(step(refused), 'open-channel');
+  const opened = {
+    ...refused,
+    [effectKey(open)]: { effect: open, outcome: { ok: true, value: 'open' }, atMs: NOW.monotonicMs + 30, attempts: 2 },
+  } as const;
+  assert.equal(step(opened), 'grant');
+});
+
+test('a grant that was not confirmed is repeated over the same connection', () => {
+  assert.equal(step({ ...answered([open, 'open']), ...no(grant, 'channel-silent', 5) }), 'grant');
+});
+
+test('F8, I9: a stage that the proxy does not know any more is staged anew', () => {
+  assert.equal(step({ ...upToPublication, ...no(publish, 'route-stage-unknown', 5) }), 'stage-route');
+});
+
+test('F8, I9: a proxy that said it published and is seen to serve another, twice, is told anew', () => {
+  assert.equal(step(upToPublication), 'observe-route');
+  assert.equal(step({ ...upToPublication, ...seenServing('app@other', 5, 1) }), 'observe-route');
+  assert.equal(step({ ...upToPublication, ...seenServing('app@other', 5, 2) }), 'stage-route');
+  assert.equal(step({ ...upToPublication, ...seenServing(null, 5, 2) }), 'stage-route');
+});
+
+test('F5: a member that answers badly is served all the same, and nothing is published again', () => {
+  const bad = seenServing(NEW.subject.incarnation, 5, 4);
+  const redirecting = {
+    ...bad,
+    [effectKey(observe)]: {
+      ...bad[effectKey(observe)],
+      outcome: { ok: true, value: { incarnation: NEW.subject.incarnation, status: 301, body: 'moved' } },
+    },
+  } as DeployEvidence['answers'];
+  assert.equal(step({ ...upToPublication, ...redirecting }), 'observe-route');
+});

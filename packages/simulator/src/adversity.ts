@@ -1,0 +1,16 @@
+import type { Scenario } from './scenario.ts';
+import { dice } from './seed.ts';
+
+/** Keeps this roll apart from the one of the scenario. */
+const APART = 0xfa17;
+
+/** False answers, answers that others overtake and full disks, by a roll of their own. */
+export function withAdversity(scenario: Scenario): Scenario {
+  const roll = dice(scenario.seed ^ APART);
+  return {
+    ...scenario,
+    wrongChance: roll.hits(0.25) ? 0.03 : 0,
+    overtakenChance: roll.hits(0.2) ? 0.03 : 0,
+    fullChance: roll.hits(0.15) ? 0.03 : 0,
+  };
+}
