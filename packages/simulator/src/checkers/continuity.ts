@@ -20,7 +20,7 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
 
 /**
  * I9: what is admitted is restarted for ever. Once faults have ceased every target that ever admitted anything is
- * served: somebody of it lives, is active, and is named by lease and route. And while nobody lived, and no hold stood, the
+ * served: somebody of it lives, is active, and is named by lease and route. While nobody lived, and no hold stood, the
  * next launch never came later than the longest wait.
  */
 export const continuity = ({ world, results, deploys, shapes }: Judged): readonly Violation[] =>
