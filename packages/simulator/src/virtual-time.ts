@@ -5,6 +5,8 @@ interface Due {
   readonly order: number;
   /** `null` once it was called off. */
   fire: (() => void) | null;
+  /** No promise goes on because of it, unless it says so. */
+  readonly aside: boolean;
 }
 
 const before = (a: Due, b: Due): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
@@ -64,6 +66,7 @@ export class VirtualTime {
   #order = 0;
   #boot = 1;
   #runs = 0;
+  #stirred = false;
   readonly #due = new Agenda();
   events = 0;
 
@@ -100,8 +103,22 @@ export class VirtualTime {
   readonly timers: Timers = { after: (delayMs, fire) => this.after(delayMs, fire) };
 
   after(delayMs: number, fire: () => void): () => void {
+    return this.#add(delayMs, fire, false);
+  }
+
+  /** As `after`, for a deed after which no promise goes on but where it calls `stir`: none has to be waited for. */
+  aside(delayMs: number, fire: () => void): () => void {
+    return this.#add(delayMs, fire, true);
+  }
+
+  /** Somebody was told of the deed at hand: what goes on because of it does before the next one. */
+  stir(): void {
+    this.#stirred = true;
+  }
+
+  #add(delayMs: number, fire: () => void, aside: boolean): () => void {
     this.#order += 1;
-    const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order, fire };
+    const due: Due = { atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order, fire, aside };
     this.#due.push(due);
     return () => {
       due.fire = null;
@@ -118,34 +135,43 @@ export class VirtualTime {
   async run(done: () => boolean, untilMs: number): Promise<boolean> {
     this.#runs += 1;
     try {
-      await this.#settled();
-      while (!done()) {
-        const next = this.#due.next;
-        if (next === undefined || next.atMs > untilMs) {
-          this.#nowMs = Math.max(this.#nowMs, untilMs);
-          return false;
-        }
-        const { fire } = next;
-        this.#due.shift();
-        this.#nowMs = Math.max(this.#nowMs, next.atMs);
-        this.events += 1;
-        if (this.events > EVENTS_LIMIT) return false;
-        fire?.();
+      // Whoever calls may be none of the promises: they come before the first tick.
+      await Promise.resolve();
+      for (;;) {
         await this.#settled();
+        if (done()) return true;
+        if (!this.#untilStirred(untilMs)) return false;
       }
-      return true;
     } finally {
       this.#runs -= 1;
     }
+  }
+
+  /** One event after the other until a promise may go on; answers whether the run is to go on. */
+  #untilStirred(untilMs: number): boolean {
+    this.#stirred = false;
+    while (!this.#stirred) {
+      const next = this.#due.next;
+      if (next === undefined || next.atMs > untilMs) {
+        this.#nowMs = Math.max(this.#nowMs, untilMs);
+        return false;
+      }
+      this.#due.shift();
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.events += 1;
+      if (this.events > EVENTS_LIMIT) return false;
+      this.#stirred = !next.aside;
+      next.fire?.();
+    }
+    return true;
   }
 
   /**
    * Every microtask has run. Ticks come after the last of them, but all at once: where several wait for time to pass,
    * each takes a turn of the event loop.
    */
-  async #settled(): Promise<void> {
-    await Promise.resolve();
-    await new Promise<void>((resolve) => {
+  #settled(): Promise<void> {
+    return new Promise((resolve) => {
       if (this.#runs === 1) process.nextTick(resolve);
       else setImmediate(resolve);
     });

@@ -99,7 +99,9 @@ export class Life {
 
   /** A callback into the engine. */
   deliver(work: () => void): void {
-    if (this.alive) work();
+    if (!this.alive) return;
+    this.#world.time.stir();
+    work();
   }
 }
 

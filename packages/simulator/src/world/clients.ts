@@ -53,7 +53,7 @@ export class Clients {
     if (world.time.nowMs < route.holdUntilMs) {
       route.report.held += 1;
       route.held.push({ request, since: world.time.nowMs });
-      world.time.after(route.holdUntilMs - world.time.nowMs, () => this.#unhold(route, request));
+      world.time.aside(route.holdUntilMs - world.time.nowMs, () => this.#unhold(route, request));
       return;
     }
     this.#serve(route, request);
@@ -83,7 +83,7 @@ export class Clients {
       return this.#later(request);
     }
     process.open += 1;
-    world.time.after(1, () => {
+    world.time.aside(1, () => {
       const written = write(world, process, request);
       // A program that compares no row answers a moment after it wrote; one that is ended in between never does.
       if (written && process.gate === 'passed') return this.#answerLater(process, request);
@@ -95,7 +95,7 @@ export class Clients {
 
   #answerLater(process: Process, request: number): void {
     process.unanswered += 1;
-    this.#world.time.after(ANSWER_MS, () => {
+    this.#world.time.aside(ANSWER_MS, () => {
       process.open -= 1;
       process.unanswered -= 1;
       if (process.alive) this.#answered(process, request);

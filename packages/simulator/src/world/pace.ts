@@ -25,17 +25,17 @@ export class Pace {
     this.#resting = [];
     for (const { everyMs, deed, callOff } of resting) {
       callOff();
-      this.#time.after(everyMs, deed);
+      this.#time.aside(everyMs, deed);
     }
   }
 
-  /** Does it once: after `everyMs` while the world is stirred, as soon as it is, or after a rest. */
+  /** Does it once, aside: after `everyMs` while the world is stirred, as soon as it is, or after a rest. */
   after(everyMs: number, deed: () => void): void {
     if (this.#time.nowMs - this.#stirredAtMs < STIRRED_MS) {
-      this.#time.after(everyMs, deed);
+      this.#time.aside(everyMs, deed);
       return;
     }
-    const callOff = this.#time.after(AT_REST_MS, () => {
+    const callOff = this.#time.aside(AT_REST_MS, () => {
       this.#resting = this.#resting.filter((other) => other !== rest);
       deed();
     });
