@@ -6,39 +6,46 @@ import canonicalize from 'canonicalize';
  * (a `Map` would silently become `{}`).
  */
 export function canonicalJson(value: unknown): string {
-  refuseWhatJsonLoses(value, '$');
+  const loss = lossIn(value);
+  if (loss !== null) throw new TypeError(`$${loss.at}: ${loss.why}`);
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError('value has no JSON form');
   return text;
 }
 
-function refuseWhatJsonLoses(value: unknown, path: string): void {
+/** The first part that JSON cannot carry, and where it is. */
+function lossIn(value: unknown): { readonly at: string; readonly why: string } | null {
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) throw new TypeError(`${path}: a lone surrogate has no JSON form`);
-      return;
+      return value.isWellFormed() ? null : { at: '', why: 'a lone surrogate has no JSON form' };
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${path}: ${value} has no JSON form`);
-      return;
+      return Number.isFinite(value) ? null : { at: '', why: `${value} has no JSON form` };
     case 'boolean':
-      return;
+      return null;
     case 'object':
-      if (value === null) return;
-      if (Array.isArray(value)) {
-        value.forEach((item, index) => {
-          refuseWhatJsonLoses(item, `${path}[${index}]`);
-        });
-        return;
-      }
-      if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) {
-        throw new TypeError(`${path}: only plain objects have a JSON form`);
-      }
-      for (const [key, item] of Object.entries(value)) {
-        // An absent optional property is written as absent, as JSON.stringify does.
-        if (item !== undefined) refuseWhatJsonLoses(item, `${path}.${key}`);
-      }
-      return;
+      return value === null ? null : lossInParts(value);
     default:
-      throw new TypeError(`${path}: a ${typeof value} has no JSON form`);
+      return { at: '', why: `a ${typeof value} has no JSON form` };
   }
+}
+
+function lossInParts(value: object): ReturnType<typeof lossIn> {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const loss = lossIn(value[index]);
+      if (loss !== null) return { ...loss, at: `[${index}]${loss.at}` };
+    }
+    return null;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    return { at: '', why: 'only plain objects have a JSON form' };
+  }
+  for (const key of Object.keys(value)) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
+    // An absent optional property is written as absent, as JSON.stringify does.
+    const loss = item === undefined ? null : lossIn(item);
+    if (loss !== null) return { ...loss, at: `.${key}${loss.at}` };
+  }
+  return null;
 }

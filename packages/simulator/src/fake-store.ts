@@ -18,6 +18,7 @@ import {
   type RecordValue,
   raised,
   recordCodec,
+  type Space,
   type StoredRecord,
   StoreFault,
   type Versions,
@@ -46,7 +47,8 @@ export interface FakeStore {
 }
 
 interface Disk {
-  readonly records: Map<string, Row>;
+  /** By kind, by id. */
+  readonly records: Readonly<Record<Space, Map<string, Map<string, Row>>>>;
   versions: Versions;
   readonly drafts: HistoryDraft[];
   /** The chain, as far as anybody has read it. */
@@ -63,7 +65,13 @@ interface Row {
   readonly written: { readonly text: string } | { readonly value: RecordValue };
 }
 
-const nameOf = (key: RecordKey): string => `${key.space}/${key.kind}/${key.id}`;
+const rowAt = ({ records }: Disk, { space, kind, id }: RecordKey): Row | undefined => records[space].get(kind)?.get(id);
+
+function shelfOf({ records }: Disk, space: Space, kind: string): Map<string, Row> {
+  const known = records[space].get(kind) ?? new Map<string, Row>();
+  records[space].set(kind, known);
+  return known;
+}
 
 /**
  * An in-memory record store that keeps the contract, and breaks where its hook says so. `encodesEvery`: one write in so
@@ -76,7 +84,7 @@ export function fakeStore(
   { encodesEvery = 1, from = 0 }: { readonly encodesEvery?: number; readonly from?: number } = {},
 ): FakeStore {
   const disk: Disk = {
-    records: new Map(),
+    records: { catalogue: new Map(), journal: new Map() },
     versions: { catalogue: 0, journal: 0 },
     drafts: [],
     history: [],
@@ -115,10 +123,10 @@ const silence = (): Promise<never> => new Promise(() => {});
 
 function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life): RecordStore {
   let closed = false;
-  const answering = async <T>(answer: () => T | Promise<T>): Promise<T> => {
+  const answering = async <T>(answer: () => T): Promise<T> => {
     if (closed) throw new StoreFault('store-write-failed', 'The record store is closed.');
     if (!life.alive()) return silence();
-    const answered = await answer();
+    const answered = answer();
     return life.alive() ? answered : silence();
   };
   const decoded = ({ key, generation, written }: Row): StoredRecord => ({
@@ -131,14 +139,14 @@ function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life)
     get: (key) =>
       answering(() => {
         checkKey(codec, key);
-        const row = disk.records.get(nameOf(key));
+        const row = rowAt(disk, key);
         return row === undefined ? null : decoded(row);
       }),
     list: (space, kind, { prefix = '', after = '', limit } = {}) =>
       answering(() => {
         codec.kindOf(space, kind);
-        return [...disk.records.values()]
-          .filter(({ key }) => key.space === space && key.kind === kind && key.id.startsWith(prefix) && key.id > after)
+        return [...shelfOf(disk, space, kind).values()]
+          .filter(({ key }) => key.id.startsWith(prefix) && key.id > after)
           .sort((a, b) => (a.key.id < b.key.id ? -1 : 1))
           .slice(0, pageLimit(limit))
           .map(decoded);
@@ -163,6 +171,9 @@ function handle(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life)
       }),
   };
 }
+
+/** What the dead would have been answered. */
+const UNHEARD: CommitResult = { kind: 'unknown', because: 'Nobody is left to hear.' };
 
 type Written = EncodedBatch['mutations'][number] & { readonly value: RecordValue | null };
 
@@ -190,21 +201,15 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-function commit(
-  codec: RecordCodec,
-  disk: Disk,
-  hook: FakeStoreHook,
-  life: Life,
-  batch: Batch,
-): CommitResult | Promise<never> {
+function commit(codec: RecordCodec, disk: Disk, hook: FakeStoreHook, life: Life, batch: Batch): CommitResult {
   const encoded = prepared(codec, disk, batch);
-  const conflict = conflictOf(encoded, (key) => disk.records.get(nameOf(key))?.generation ?? 'absent');
+  const conflict = conflictOf(encoded, (key) => rowAt(disk, key)?.generation ?? 'absent');
   if (conflict !== null) return { kind: 'conflict', ...conflict };
 
   switch (hook.beforeWrite?.(batch) ?? 'go') {
     case 'die':
       life.die();
-      return silence();
+      return UNHEARD;
     case 'unknown':
       return { kind: 'unknown', because: 'The answer of the disk was lost; nothing was written.' };
     case 'full':
@@ -218,7 +223,7 @@ function commit(
   switch (hook.afterWrite?.(batch) ?? 'go') {
     case 'die':
       life.die();
-      return silence();
+      return UNHEARD;
     case 'unknown':
       return { kind: 'unknown', because: 'The answer of the disk was lost; all was written.' };
     case 'go':
@@ -234,8 +239,9 @@ function write(disk: Disk, batch: ReturnType<typeof prepared>): void {
   disk.versions = raised(disk.versions, batch);
   for (const { key, text, value } of batch.mutations) {
     const written = text !== null ? { text } : value !== null ? { value } : null;
-    if (written === null) disk.records.delete(nameOf(key));
-    else disk.records.set(nameOf(key), { key: { ...key }, generation: disk.versions[key.space], written });
+    const shelf = shelfOf(disk, key.space, key.kind);
+    if (written === null) shelf.delete(key.id);
+    else shelf.set(key.id, { key: { ...key }, generation: disk.versions[key.space], written });
   }
   for (const draft of batch.history) disk.drafts.push(disk.encodesEvery === 1 ? structuredClone(draft) : draft);
   disk.writes += 1;

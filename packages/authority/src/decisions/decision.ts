@@ -5,7 +5,7 @@ import type { KindName, RecordOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { DeployState, ResultRecord } from '../records/transaction.ts';
 import { type AnswerTo, type Effect, type EffectKind, type EffectOf, effectKey } from './effects.ts';
-import { answerTo, type DeployEvidence } from './evidence.ts';
+import { answerTo, answerUnder, type DeployEvidence } from './evidence.ts';
 
 /** One line of the transaction's log. `atMs` when it was reached before it could be recorded. */
 export interface Entered {
@@ -118,10 +118,9 @@ export function attempt<K extends EffectKind>(
   options: Attempt,
   then: (value: AnswerTo<K>) => Decision,
 ): Decision {
-  if (e.running.includes(effectKey(effect as Effect))) {
-    return wait(options.what, 'it ends by itself', { untilMs: options.untilMs });
-  }
-  const answered = answerTo(e, effect);
+  const key = effectKey(effect as Effect);
+  if (e.running.includes(key)) return wait(options.what, 'it ends by itself', { untilMs: options.untilMs });
+  const answered = answerUnder<K>(e, key);
   if (answered === undefined) return act(effect as Effect);
   if (answered.outcome.ok) return then(answered.outcome.value);
   const { refusal } = answered.outcome;

@@ -61,14 +61,19 @@ export const UNREAD_SLOT: Slot = { found: notRead, process: notRead, presence: n
 
 export const slotOf = (e: DeployEvidence, activation: string): Slot => e.slots[activation] ?? UNREAD_SLOT;
 
+type AnswerOf<K extends EffectKind> = Omit<Answered, 'outcome'> & { readonly outcome: Outcome<AnswerTo<K>> };
+
 /** The answer to exactly this effect, if this engine process has one. */
-export function answerTo<K extends EffectKind>(
+export const answerTo = <K extends EffectKind>(
   e: Pick<DeployEvidence, 'answers'>,
   effect: EffectOf<K>,
-): (Omit<Answered, 'outcome'> & { readonly outcome: Outcome<AnswerTo<K>> }) | undefined {
-  const answered = e.answers[effectKey(effect as Effect)];
-  return answered as ReturnType<typeof answerTo<K>>;
-}
+): AnswerOf<K> | undefined => answerUnder<K>(e, effectKey(effect as Effect));
+
+/** The same by the effect's key. */
+export const answerUnder = <K extends EffectKind>(
+  e: Pick<DeployEvidence, 'answers'>,
+  key: string,
+): AnswerOf<K> | undefined => e.answers[key] as AnswerOf<K> | undefined;
 
 export function planOf(e: DeployEvidence, digest: Digest): Plan {
   const plan = e.plans[digest];

@@ -3,7 +3,7 @@ import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
 import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
-import type { DeployEvidence } from '../decisions/evidence.ts';
+import type { DeployEvidence, Marks } from '../decisions/evidence.ts';
 import type { IncidentCode } from '../model/incident-code.ts';
 import type { Phase } from '../model/phase.ts';
 import { keyOf } from '../records/kinds.ts';
@@ -19,7 +19,7 @@ import { perform } from './perform.ts';
 import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { isoAt, noteOf, phaseEvents } from './show.ts';
 import { Vigil } from './vigil.ts';
-import { freezeAnd, NOTHING_READ, read, readingsOf, words } from './witness.ts';
+import { NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsStops, words } from './witness.ts';
 
 /** Steps that one wake may take before the actor yields to others; nothing legitimate needs as many. */
 const STEPS_PER_WAKE = 256;
@@ -40,7 +40,9 @@ export class TargetActor {
   record: Held<TargetRecord> | null = null;
   readonly lanes = new Map<string, Lane>();
   readonly vigil: Vigil;
-  readonly #firstWrites = new Map<string, { readonly epoch: number; readonly atMs: number }>();
+  readonly #firstWrites = new Map<string, Marks['firstWrites'][string]>();
+  /** The same as a decision is shown them. */
+  #shownWrites: Marks['firstWrites'] = {};
   /** What is amiss beside what transactions and continuity say. */
   readonly #faults = new Map<IncidentCode, string>();
   #concerns: readonly Concern[] = [];
@@ -109,6 +111,7 @@ export class TargetActor {
     this.#firstWrites.set(activation, first);
     const oldest = this.#firstWrites.keys().next();
     if (this.#firstWrites.size > FIRST_WRITES_LIMIT && oldest.done !== true) this.#firstWrites.delete(oldest.value);
+    this.#shownWrites = Object.fromEntries(this.#firstWrites);
   }
 
   /** Resolves when the step at hand has ended. */
@@ -251,11 +254,11 @@ export class TargetActor {
     const { core, record } = { core: this.#core, record: this.record };
     if (record === null) return null;
     const target = record.value;
-    const shelf = await core.library.shelf(lane.tx, target);
+    const shelf = core.library.shelfAtHand(lane.tx, target) ?? (await core.library.shelf(lane.tx, target));
     const plan = planAtHand(lane, shelf.plans);
     const context = core.witness;
-    const readings = await this.#readings(lane, target, plan);
-    const stop = await freezeAnd(context, lane.tx, plan);
+    const readings = this.#standing(lane, plan) ?? (await this.#read(lane, target, plan));
+    const stop = wantsStops(lane.tx, plan) ? await stops(context, lane.tx, plan) : STOPS_NOT_READ;
     const slots = words(context, lane, target, readings);
     lane.hear(slots);
     return {
@@ -267,23 +270,26 @@ export class TargetActor {
       plans: shelf.plans,
       incarnations: shelf.incarnations,
       answers: lane.shown,
-      marks: lane.marks(Object.fromEntries(this.#firstWrites)),
+      marks: lane.marks(this.#shownWrites),
       running: [...lane.running.keys()],
       slots,
     };
   }
 
   /**
-   * What was read is taken again when something put it in doubt, and before the handover after a moment in any case.
+   * What still stands of what was read: until something puts it in doubt, and before the handover no longer than a
+   * moment in any case.
    */
-  async #readings(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
+  #standing(lane: Lane, plan: Plan | null): Readings | null {
     const { reads, each } = readingsOf(lane.tx, plan);
     // Before there is a plan nothing is decided by what stands.
     if (reads.length === 0 || (lane.tx.state.phase === 'planned' && plan === null)) return NOTHING_READ;
+    return each && this.#core.ports.clock.monotonicMs() - lane.readAtMs > FRESH_MS ? null : lane.readings;
+  }
+
+  async #read(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
     const atMs = this.#core.ports.clock.monotonicMs();
-    const known = lane.readings;
-    if (known !== null && !(each && atMs - lane.readAtMs > FRESH_MS)) return known;
-    const readings = await read(this.#core.witness, lane, target, plan, reads);
+    const readings = await read(this.#core.witness, lane, target, plan, readingsOf(lane.tx, plan).reads);
     lane.readings = readings;
     lane.readAtMs = atMs;
     return readings;

@@ -65,7 +65,8 @@ export class Lane {
 
   /** Something is being done that no decision may overtake. */
   get busy(): boolean {
-    return [...this.running.values()].some(({ long }) => !long);
+    for (const { long } of this.running.values()) if (!long) return true;
+    return false;
   }
 
   /** Gives up what decisions may overtake; what comes of it is not listened to. */
@@ -83,18 +84,18 @@ export class Lane {
   }
 
   marks(firstWrites: Marks['firstWrites']): Marks {
-    return { reached: { ...this.reached }, firstWrites, receipts: this.#receipts };
+    return { reached: this.reached, firstWrites, receipts: this.#receipts };
   }
 
   /** What the observer said last of each activation stands for as long as it cannot be asked (I4). */
   hear(slots: Readonly<Record<string, Slot>>): void {
-    const heard = Object.entries(slots).map(([activation, { word }]) => {
-      if (word.kind === 'unknown') return [activation, this.#receipts[activation]] as const;
-      return [activation, word.kind === 'seen' ? word.value.ready : undefined] as const;
-    });
-    this.#receipts = Object.fromEntries(
-      heard.flatMap(([id, ready]) => (ready?.activation === id ? [[id, ready]] : [])),
-    );
+    const receipts: Record<string, Marks['receipts'][string]> = {};
+    for (const [activation, { word }] of Object.entries(slots)) {
+      const said = word.kind === 'seen' ? word.value.ready : null;
+      const ready = word.kind === 'unknown' ? this.#receipts[activation] : said;
+      if (ready?.activation === activation) receipts[activation] = ready;
+    }
+    this.#receipts = receipts;
   }
 
   clearTimer(): void {

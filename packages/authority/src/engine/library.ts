@@ -14,15 +14,20 @@ export class Library {
   readonly #plans = new Map<Digest, Plan>();
   readonly #incarnations = new Map<string, IncarnationRecord>();
   /** By the state that names them: a record never changes, the next one is another. */
-  readonly #shelves = new WeakMap<object, { readonly roots: readonly unknown[]; readonly shelf: Shelf }>();
+  readonly #shelves = new WeakMap<object, Pick<TargetRecord, 'admitted' | 'stranded'> & { readonly shelf: Shelf }>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
+  /** A plan that was read before. */
+  planAtHand(digest: Digest): Plan | null {
+    return this.#plans.get(digest) ?? null;
+  }
+
   async plan(digest: Digest): Promise<Plan | null> {
-    const known = this.#plans.get(digest);
-    if (known !== undefined) return known;
+    const known = this.planAtHand(digest);
+    if (known !== null) return known;
     const read = await this.#journal.read('plan', digest);
     if (read === null) return null;
     remember(this.#plans, digest, read.value.plan);
@@ -38,13 +43,15 @@ export class Library {
     return read.value;
   }
 
-  /** Every document that the records at hand name; looked up again only when one of them is another. */
-  async shelf(tx: TransactionRecord | null, target: TargetRecord): Promise<Shelf> {
-    const roots = [tx?.state ?? null, target.admitted, target.stranded];
-    const known = tx === null ? undefined : this.#shelves.get(tx.state);
-    if (known !== undefined && roots.every((root, index) => root === known.roots[index])) return known.shelf;
-    const shelf = await this.#fill(roots);
-    if (tx !== null && shelf.whole) this.#shelves.set(tx.state, { roots, shelf });
+  /** Every document that the records at hand name, where none of them is another than when they were looked up. */
+  shelfAtHand({ state }: TransactionRecord, { admitted, stranded }: TargetRecord): Shelf | null {
+    const known = this.#shelves.get(state);
+    return known?.admitted === admitted && known.stranded === stranded ? known.shelf : null;
+  }
+
+  async shelf({ state }: TransactionRecord, { admitted, stranded }: TargetRecord): Promise<Shelf> {
+    const shelf = await this.#fill([state, admitted, stranded]);
+    if (shelf.whole) this.#shelves.set(state, { admitted, stranded, shelf });
     return shelf;
   }
 
@@ -54,12 +61,12 @@ export class Library {
     const named = referencesIn(roots);
     let whole = true;
     for (const digest of named.plans) {
-      const plan = await this.plan(digest);
+      const plan = this.planAtHand(digest) ?? (await this.plan(digest));
       if (plan === null) whole = false;
       else plans[digest] = plan;
     }
     for (const key of named.incarnations) {
-      const incarnation = await this.incarnation(key);
+      const incarnation = this.#incarnations.get(key) ?? (await this.incarnation(key));
       if (incarnation === null) whole = false;
       else incarnations[key] = incarnation;
     }
@@ -84,11 +91,10 @@ function referencesIn(roots: readonly unknown[]): { plans: Set<Digest>; incarnat
   const incarnations = new Set<string>();
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
-    for (const name in value) {
-      const item = (value as Readonly<Record<string, unknown>>)[name];
+    for (const [name, item] of Object.entries(value)) {
       if (name === 'plan' && typeof item === 'string') plans.add(item as Digest);
       else if (name === 'incarnation' && typeof item === 'string') incarnations.add(item);
-      else if (typeof item === 'object') visit(item);
+      else visit(item);
     }
   };
   visit(roots);

@@ -4,17 +4,20 @@ import type { BackPhase, Phase } from '../model/phase.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { TransactionEvent, TransactionView, WaitNote } from './api.ts';
 
-/** For people: ISO 8601 of the wall clock. */
-export const isoAt = (at: Moment): string => new Date(at.wallMs).toISOString();
+/** For people: ISO 8601 of the wall clock. Much is told of one moment, so the last is remembered. */
+export const isoAt = ({ wallMs }: Pick<Moment, 'wallMs'>): string => {
+  if (wallMs !== last.wallMs) last = { wallMs, iso: new Date(wallMs).toISOString() };
+  return last.iso;
+};
+let last = { wallMs: 0, iso: new Date(0).toISOString() };
 
 /** A moment of the monotonic clock on the wall clock of now (F29). */
-export const isoAtMs = (atMs: number, now: Moment): string =>
-  new Date(now.wallMs + atMs - now.monotonicMs).toISOString();
+export const isoAtMs = (atMs: number, now: Moment): string => isoAt({ wallMs: now.wallMs + atMs - now.monotonicMs });
 
 /** A wait as people see it; its deadline is shown on the wall clock of now. */
 export function noteOf(waiting: { readonly wait: Wait; readonly since: Moment }, now: Moment): WaitNote {
   const { wait, since } = waiting;
-  const until = wait.untilMs === null ? null : new Date(now.wallMs + wait.untilMs - now.monotonicMs).toISOString();
+  const until = wait.untilMs === null ? null : isoAtMs(wait.untilMs, now);
   return { what: wait.what, since: isoAt(since), until, remedy: wait.remedy };
 }
 

@@ -222,7 +222,7 @@ function incarnationView(
   const present = said?.present ?? null;
   const ready = said?.ready ?? null;
   // Observed on the monotonic clock, shown on the wall clock of now (F29).
-  const observedAt = (atMs: number): string => new Date(now.wallMs + atMs - now.monotonicMs).toISOString();
+  const observedAt = (atMs: number): string => isoAtMs(atMs, now);
   return {
     incarnation,
     role,

@@ -1,5 +1,6 @@
 import { type Evidence, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
+import type { Plan } from '@idunn/release';
 import type { Concern, ContinuityDecision, Rest } from '../decisions/continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from '../decisions/continuity-evidence.ts';
 import { type Answered, type Effect, effectKey } from '../decisions/effects.ts';
@@ -104,8 +105,13 @@ export class Vigil {
   async turn(): Promise<void> {
     this.#hold = NOT_LOOKED;
     for (let steps = 0; steps < STEPS_PER_TURN && !this.#core.stopped && this.#running.size === 0; steps += 1) {
-      const evidence = await this.#evidence();
-      if (evidence === null) return this.#resting(null, []);
+      const target = this.#host.record?.value ?? null;
+      const body = target === null ? null : onDuty(target);
+      if (target === null || body === null) return this.#resting(null, []);
+      if (!this.#loaded) this.load(await this.#core.journal.read('continuity', this.#host.target));
+      const plan = this.#core.library.planAtHand(body.plan) ?? (await this.#core.library.plan(body.plan));
+      if (plan === null) throw new Error(`the plan ${body.plan} is not recorded`);
+      const evidence = this.#evidence(target, body, plan);
       const decision = this.#core.decideContinuity(evidence);
       if (!(await this.#follow(decision, evidence))) return;
     }
@@ -132,14 +138,8 @@ export class Vigil {
     }
   }
 
-  async #evidence(): Promise<ContinuityEvidence | null> {
-    const { ports, library, journal } = this.#core;
-    const target = this.#host.record?.value ?? null;
-    const body = target === null ? null : onDuty(target);
-    if (target === null || body === null) return null;
-    if (!this.#loaded) this.load(await journal.read('continuity', this.#host.target));
-    const plan = await library.plan(body.plan);
-    if (plan === null) throw new Error(`the plan ${body.plan} is not recorded`);
+  #evidence(target: TargetRecord, body: Body, plan: Plan): ContinuityEvidence {
+    const { ports } = this.#core;
     const { activation } = body.document;
     return {
       now: moment(ports.clock),

@@ -130,23 +130,26 @@ export function words(
   readings: Readings,
 ): Readonly<Record<string, Slot>> {
   const observer = ports.observerFor(lane.tx.target);
-  return Object.fromEntries(
-    witnessed(lane.tx, target).map(({ activation, incarnation }) => [
-      activation,
-      {
-        ...(readings.processes[activation] ?? { found: notRead, process: notRead }),
-        presence: ports.channel.presence(activation),
-        word: observer.read(incarnation),
-      },
-    ]),
-  );
+  const slots: Record<string, Slot> = {};
+  for (const { activation, incarnation } of witnessed(lane.tx, target)) {
+    const { found, process } = readings.processes[activation] ?? UNREAD_SLOT;
+    const presence = ports.channel.presence(activation);
+    slots[activation] = { found, process, presence, word: observer.read(incarnation) };
+  }
+  return slots;
 }
 
-export async function freezeAnd(
-  context: WitnessContext,
-  tx: TransactionRecord,
-  plan: Plan | null,
-): Promise<Pick<DeployEvidence, 'freeze' | 'hold' | 'observer'>> {
+type Stops = Pick<DeployEvidence, 'freeze' | 'hold' | 'observer'>;
+export const STOPS_NOT_READ: Stops = { freeze: notRead, hold: notRead, observer: notRead };
+
+/** Whether anything that may stop the transaction is read at all. */
+export function wantsStops(tx: TransactionRecord, plan: Plan | null): boolean {
+  const { reads } = readingsOf(tx, plan);
+  return reads.includes('freeze') || reads.includes('observer') || (isRestart(tx) && tx.state.phase === 'planned');
+}
+
+/** What may stop the transaction, read each time. */
+export async function stops(context: WitnessContext, tx: TransactionRecord, plan: Plan | null): Promise<Stops> {
   const { reads } = readingsOf(tx, plan);
   const { freeze } = context.ports;
   // A restart is not gated by freezes, nor a deployment by holds (I8).
