@@ -1,5 +1,5 @@
 import { withAdversity } from './adversity.ts';
-import { withRarer } from './rarer.ts';
+import { type RivalScenario, withRarer } from './rarer.ts';
 import { type Dice, dice } from './seed.ts';
 import type { FaultName, Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
@@ -67,6 +67,8 @@ export interface Scenario {
     readonly target: string;
   }[];
   readonly observerDown: readonly { readonly fromMs: number; readonly untilMs: number }[];
+  /** Another authority, with records of its own, over the same state root. */
+  readonly rival?: RivalScenario;
   readonly wallSteps: readonly { readonly atMs: number; readonly byMs: number }[];
 }
 

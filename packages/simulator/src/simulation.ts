@@ -18,6 +18,7 @@ import { Fortune } from './fortune.ts';
 import { Operators } from './operators.ts';
 import { fakePorts } from './ports/all.ts';
 import { Life } from './ports/life.ts';
+import { Rival } from './rival.ts';
 import { lastFaultMs, type Scenario } from './scenario.ts';
 import { schedule } from './schedule.ts';
 import { dice } from './seed.ts';
@@ -69,6 +70,7 @@ export class Simulation implements Struck {
   readonly #fortune: Fortune;
   readonly #operators: Operators;
   readonly #store: FakeStore;
+  readonly #rival: Rival | null;
   readonly #clients = new Map<string, Clients>();
   #life: Life | null = null;
   engine: EngineApi | null = null;
@@ -89,6 +91,7 @@ export class Simulation implements Struck {
     this.world = new World(this.time, roll);
     this.#fortune = new Fortune(scenario, roll, this);
     this.#operators = new Operators(scenario, this.time, () => this.engine);
+    this.#rival = this.#rivalOf(scenario);
     const hook: FakeStoreHook = {
       beforeWrite: () => this.#fortune.beforeWrite(),
       afterWrite: ({ mutations }) => {
@@ -100,6 +103,20 @@ export class Simulation implements Struck {
     for (const [target, { routed, stores }] of Object.entries(scenario.shapes)) {
       if (routed && stores > 0) this.#clients.set(target, new Clients(this.world, target));
     }
+  }
+
+  /** What came of the commands of the other authority. */
+  get rivalResults(): readonly TransactionResult[] {
+    return [...(this.#rival?.results.values() ?? [])];
+  }
+
+  #rivalOf({ rival, shapes }: Scenario): Rival | null {
+    const shape = rival === undefined ? undefined : shapes[rival.target];
+    if (rival === undefined || shape === undefined) return null;
+    return new Rival(rival, shape, this.world, {
+      fresh: (prefix) => `${prefix}-${(this.#ids += 1)}`,
+      onFault: (fault) => this.#faults.push(fault),
+    });
   }
 
   get shapes(): Scenario['shapes'] {
@@ -139,9 +156,10 @@ export class Simulation implements Struck {
     schedule(this.#scenario, this, this.#operators);
     for (const clients of this.#clients.values()) clients.begin();
     this.begin();
+    this.#rival?.begin();
     // Every fault of the scenario has its turn before the world is judged.
     await this.time.run(() => false, lastFaultMs(this.#scenario));
-    const ended = await this.time.run(() => this.#operators.answered, RUN_LIMIT_MS);
+    const ended = await this.time.run(() => this.#operators.answered && this.#rival?.answered !== false, RUN_LIMIT_MS);
     for (const clients of this.#clients.values()) clients.stop();
     await this.time.run(() => false, this.time.nowMs + 20_000);
     // A restart may wait up to its cap.
@@ -222,6 +240,7 @@ export class Simulation implements Struck {
     };
     const around = this.#broken.ports?.(ports) ?? ports;
     const engine = createEngine(around, options, this.#broken.decide, this.#broken.decideContinuity);
+    this.#rival?.join(world);
     this.#life = life;
     this.engine = engine;
     engine.subscribe((event) => {
@@ -266,6 +285,7 @@ export class Simulation implements Struck {
     if (at === 'after start') this.#tearSpawn();
     this.world.ledger.note({ kind: 'crash', at });
     this.world.listeners = silent();
+    this.#rival?.join(this.world);
     this.#store.crash();
     this.engine = null;
     this.time.after(DOWN_MS, () => this.begin());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, type Code, digestJson, refusal, seen, unknown } from '@idunn/kernel';
+import { absent, type Code, digestJson, refusal, refused, seen, unknown } from '@idunn/kernel';
 import { PHASES } from '../model/phase.ts';
 import { PHASE_TABLE } from '../model/phase-table.ts';
 import {
@@ -46,7 +46,7 @@ const prepared = answered(
   [{ kind: 'write-nonce', plan, nonce: 'n' }, 'written'],
   [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
   [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
-  [{ kind: 'write-claim', plan, claim }, 'written'],
+  [{ kind: 'write-claim', plan, claim, over: null }, 'written'],
 );
 const freeze = {
   by: 'ops',
@@ -91,7 +91,7 @@ test('the intent names the highest epoch of record, claim and row, plus one, and
   });
   assert.deepEqual(decision.target, { takenBy: 'tx-1', highestEpoch: 5 });
   assert.deepEqual(decision.freeze, { phase: 'warming', record: null, admittedAt: NOW });
-  const claimed = { kind: 'write-claim', plan, claim: { ...claim, highestEpoch: 91 } } as const;
+  const claimed = { kind: 'write-claim', plan, claim: { ...claim, highestEpoch: 91 }, over: null } as const;
   const behind = step({
     claim: seen({ ...claim, highestEpoch: 90 }),
     answers: { ...prepared, ...answered([claimed, 'written']) },
@@ -109,6 +109,20 @@ test('I1, I6: a claim that was written for the intent and read back names the sa
   const anew = step({ claim: seen(claim), answers: standing });
   assert.ok(anew.kind === 'act' && anew.effect.kind === 'write-claim');
   assert.equal(anew.effect.claim.highestEpoch, 6);
+});
+
+test('I1: a claim is written over the one that was read; a fleet that came meanwhile ends the candidate', () => {
+  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !key.startsWith('write-claim')));
+  const asked = (read: DeployEvidence['claim']) => {
+    const decision = step({ claim: read, answers: standing });
+    assert.ok(decision.kind === 'act' && decision.effect.kind === 'write-claim');
+    return decision.effect;
+  };
+  assert.equal(asked(absent).over, null);
+  assert.deepEqual(asked(seen(claim)).over, claim);
+  const foreign = refused(refusal('foreign-claim', 'The state was claimed by elsewhere/app meanwhile.'));
+  const answers = { [effectKey(asked(absent))]: { effect: asked(absent), outcome: foreign, atMs: 0, attempts: 1 } };
+  assert.equal(givenUp({}, warming, answers), 'foreign-claim');
 });
 
 test('what does not need one another is asked for side by side: first what stands, then what is proven by it', () => {

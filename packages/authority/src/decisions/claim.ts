@@ -1,8 +1,10 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { OwnerClaim } from '../ports/lease-port.ts';
+import type { Subject } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import type { DeployEvidence } from './evidence.ts';
+import type { EffectOf } from './effects.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
 import { because } from './failing.ts';
 
 export type ClaimJudgement =
@@ -38,6 +40,14 @@ export function judgeClaim(tx: TransactionRecord, e: DeployEvidence, plan: Plan)
       remedy: `If ${owner} is gone, run: idunn takeover ${tx.target} --confirm ${owner}`,
     },
   };
+}
+
+/** The claim that goes with an intent, over the one that the intent was decided on: whoever came meanwhile stays. */
+export function claimFor(e: DeployEvidence, subject: Subject, highestEpoch: number): EffectOf<'write-claim'> | null {
+  const { fleet, target, state } = planOf(e, subject.plan);
+  if (state === null) return null;
+  const claim = { schema: 'idunn.owner-claim/v1', fleet, target, stateId: state.stateId, highestEpoch } as const;
+  return { kind: 'write-claim', plan: subject.plan, claim, over: e.claim.kind === 'seen' ? e.claim.value : null };
 }
 
 /** Consent is to one exact claim; a foreign owner that moved on needs a new one. */

@@ -48,7 +48,8 @@ export interface EffectShapes {
   'publish-activation': { asks: { document: Activation; observed: ObservedRuntime }; answers: 'acknowledged' };
   'open-channel': { asks: { handle: WorkloadHandle }; answers: 'open' };
   'stage-route': { asks: { plan: Digest; members: readonly RouteMember[] }; answers: Staged };
-  'write-claim': { asks: { plan: Digest; claim: OwnerClaim }; answers: 'written' };
+  /** `over`: the claim that was read, on which this one rests. */
+  'write-claim': { asks: { plan: Digest; claim: OwnerClaim; over: OwnerClaim | null }; answers: 'written' };
   'write-nonce': { asks: { plan: Digest; nonce: string }; answers: 'written' };
   /** Answers whether every store's nonce came back. */
   echo: { asks: { plan: Digest; activation: string; nonce: string }; answers: boolean };

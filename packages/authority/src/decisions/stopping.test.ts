@@ -38,6 +38,7 @@ const written: Effect = {
   kind: 'write-claim',
   plan: NEW.subject.plan,
   claim: { ...claim, schema: 'idunn.owner-claim/v1', fleet, target },
+  over: null,
 };
 const ready = { plans: ALONE, answers: answered([prepared, rows(4, 'act-old')], [written, 'written']) };
 const step = (e: Partial<DeployEvidence>, tx = issued) => decide(tx, evidence(e));

@@ -2,6 +2,7 @@ import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { claimFor } from './claim.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
@@ -86,12 +87,9 @@ function intend(
           ...(lease?.takenOver === true ? { extra: [{ kind: 'takeover' as const, id: tx.target, value: null }] } : {}),
         },
       );
-    if (lease === null || plan.state === null) return intent();
-    const { fleet, target, state: contract } = plan;
-    const { stateId } = contract;
-    const claim = { schema: 'idunn.owner-claim/v1', fleet, target, stateId, highestEpoch: lease.epoch } as const;
-    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
-    return attempt(e, effect, { what: 'the owner claim beside the state', ...at }, intent);
+    const claim = lease === null ? null : claimFor(e, state.subject, lease.epoch);
+    if (claim === null) return intent();
+    return attempt(e, claim, { what: 'the owner claim beside the state', ...at }, intent);
   });
 }
 

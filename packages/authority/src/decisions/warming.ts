@@ -3,6 +3,7 @@ import type { IncidentCode } from '../model/incident-code.ts';
 import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { claimFor } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
 import { echo, writeNonce } from './echo.ts';
@@ -122,7 +123,7 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
  * claim is written meanwhile.
  */
 function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly string[]) => Decision): Decision {
-  const { e, state, plan } = at;
+  const { e, state } = at;
   const echoed: string[] = [];
   const asked = whoEchoes(at, lease);
   const strands = asked.map(
@@ -133,12 +134,9 @@ function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly strin
           return ended();
         }),
   );
-  if (plan.state !== null) {
-    const { fleet, target, state: contract } = plan;
-    const { stateId } = contract;
-    const claim = { schema: 'idunn.owner-claim/v1', fleet, target, stateId, highestEpoch: lease.epoch } as const;
-    const effect = { kind: 'write-claim', plan: state.subject.plan, claim } as const;
-    strands.push((ended) => attempt(e, effect, { what: 'the owner claim beside the state', ...at }, ended));
+  const claim = claimFor(e, state.subject, lease.epoch);
+  if (claim !== null) {
+    strands.push((ended) => attempt(e, claim, { what: 'the owner claim beside the state', ...at }, ended));
   }
   return together(strands, () => then(echoed));
 }

@@ -250,7 +250,7 @@ async function lease(
     case 'prepare-lease':
       return port.prepare(state);
     case 'write-claim':
-      return port.writeClaim(state, effect.claim);
+      return port.writeClaim(state, effect.claim, effect.over);
     case 'write-nonce':
       return port.writeNonce(state, effect.nonce);
     case 'swap': {

@@ -61,5 +61,9 @@ export interface LeasePort {
   /** Makes the rows durable on disk. */
   sync(state: StateContract): Promise<Outcome<'durable'>>;
   readClaim(state: StateContract): Promise<Evidence<OwnerClaim>>;
-  writeClaim(state: StateContract, claim: OwnerClaim): Promise<Outcome<'written'>>;
+  /**
+   * Replaces the claim, or makes it where none lies. `over`: the one that was read before. One of another owner that
+   * lies there now and is not exactly that one stays, and this one is refused as `foreign-claim` (I1).
+   */
+  writeClaim(state: StateContract, claim: OwnerClaim, over: OwnerClaim | null): Promise<Outcome<'written'>>;
 }

@@ -86,11 +86,36 @@ export function leasePortContract(name: string, make: (t: TestContext) => LeaseH
         stateId,
         highestEpoch: 1,
       };
-      assert.deepEqual(await lease.writeClaim(state, claim), { ok: true, value: 'written' });
-      assert.deepEqual(await lease.writeClaim(state, { ...claim, highestEpoch: 2 }), { ok: true, value: 'written' });
+      assert.deepEqual(await lease.writeClaim(state, claim, null), { ok: true, value: 'written' });
+      assert.deepEqual(await lease.writeClaim(state, { ...claim, highestEpoch: 2 }, claim), {
+        ok: true,
+        value: 'written',
+      });
       assert.deepEqual(await lease.readClaim(state), { kind: 'seen', value: { ...claim, highestEpoch: 2 } });
       await lease.swap(state, move(nobody, 'act-a'));
       assert.deepEqual(must(await lease.prepare(state)), await rowsOf(lease, state));
+    });
+
+    test('I1: of fleets that claim a state at once one owns it; taken over is exactly what was read', async (t) => {
+      const { lease, state } = await prepared(make(t));
+      const claimBy = (fleet: string, highestEpoch: number): OwnerClaim => {
+        return { schema: 'idunn.owner-claim/v1', fleet, target: 'game', stateId: state.stateId, highestEpoch };
+      };
+      const fleets = ['f', 'g', 'h'];
+      const answers = await Promise.all(fleets.map((fleet) => lease.writeClaim(state, claimBy(fleet, 1), null)));
+      assert.deepEqual(answers.map((answer) => (answer.ok ? 'written' : answer.refusal.code)).toSorted(), [
+        'foreign-claim',
+        'foreign-claim',
+        'written',
+      ]);
+      const owner = fleets[answers.findIndex(({ ok }) => ok)] ?? '';
+      assert.deepEqual(await lease.readClaim(state), { kind: 'seen', value: claimBy(owner, 1) });
+      must(await lease.writeClaim(state, claimBy(owner, 2), null));
+      const late = await lease.writeClaim(state, claimBy('i', 3), claimBy(owner, 1));
+      assert.equal(late.ok ? 'written' : late.refusal.code, 'foreign-claim');
+      assert.match(late.ok ? '' : late.refusal.reason, new RegExp(`${owner}/game`));
+      must(await lease.writeClaim(state, claimBy('i', 3), claimBy(owner, 2)));
+      assert.deepEqual(await lease.readClaim(state), { kind: 'seen', value: claimBy('i', 3) });
     });
   });
 }

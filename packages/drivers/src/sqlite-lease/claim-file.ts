@@ -3,17 +3,20 @@ import {
   constants,
   fchmodSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   realpathSync,
   renameSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OwnerClaim } from '@idunn/authority';
-import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import { absent, digestBytes, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
+import { isErrno } from '../process/proc.ts';
 import { leaseCarriers, OWN_FILES } from './lease-carriers.ts';
 
 const CLAIM_FILE = `${OWN_FILES}claim.json`;
@@ -36,7 +39,7 @@ export function readClaimFile(root: string): Evidence<ClaimFile> {
   try {
     text = readFileSync(join(root, CLAIM_FILE), 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return absent;
+    if (isErrno(error, 'ENOENT')) return absent;
     return unknown(String(error));
   }
   try {
@@ -67,22 +70,29 @@ export function claimedAbove(root: string): string | null {
   return null;
 }
 
-/** Replaces the claim atomically and durably. */
-export function writeOwnerClaim(state: StateContract, claim: OwnerClaim): Outcome<'written'> {
+/**
+ * Replaces the claim atomically and durably; one of another owner that came since `over` was read stays. Where none
+ * lies, of several that come at once one is made: nothing but it stands between fleets whose rows lie in different
+ * places (I1).
+ */
+export function writeOwnerClaim(state: StateContract, claim: OwnerClaim, over: OwnerClaim | null): Outcome<'written'> {
   const file = join(state.root, CLAIM_FILE);
+  const there = readOwnerClaim(state.root);
+  if (there.kind === 'unknown') return notWritten(file, there.because);
+  if (there.kind === 'seen' && !isOwn(there.value, claim) && !isSame(there.value, over)) return foreign(there.value);
   const stores = leaseCarriers(state).map((store) => store.id);
+  const draft = `${file}.${digestBytes(claim.fleet).slice(7, 23)}.draft`;
   try {
-    const draft = openSync(`${file}.draft`, DRAFT_FLAGS, 0o644);
-    try {
-      fchmodSync(draft, 0o644);
-      writeFileSync(draft, `${JSON.stringify({ ...claim, stores } satisfies ClaimFile)}\n`);
-      fsyncSync(draft);
-    } finally {
-      closeSync(draft);
+    writeDraft(draft, `${JSON.stringify({ ...claim, stores } satisfies ClaimFile)}\n`);
+    if (there.kind === 'seen') {
+      renameSync(draft, file);
+    } else {
+      linkSync(draft, file);
+      unlinkSync(draft);
     }
-    renameSync(`${file}.draft`, file);
   } catch (error) {
-    return refused(refusal('claim-not-written', `The owner claim ${file} cannot be written: ${String(error)}.`));
+    const winner = isErrno(error, 'EEXIST') ? readOwnerClaim(state.root) : absent;
+    return winner.kind === 'seen' ? foreign(winner.value) : notWritten(file, String(error));
   }
   try {
     syncDirectory(state.root);
@@ -92,7 +102,35 @@ export function writeOwnerClaim(state: StateContract, claim: OwnerClaim): Outcom
   return ok('written');
 }
 
-const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+const isOwn = (one: OwnerClaim, other: OwnerClaim): boolean => one.fleet === other.fleet && one.target === other.target;
+
+const isSame = (one: OwnerClaim, other: OwnerClaim | null): boolean =>
+  other !== null && isOwn(one, other) && one.stateId === other.stateId && one.highestEpoch === other.highestEpoch;
+
+const foreign = ({ fleet, target }: OwnerClaim): Outcome<never> =>
+  refused(refusal('foreign-claim', `The state was claimed by ${fleet}/${target} meanwhile.`));
+
+const notWritten = (file: string, because: string): Outcome<never> =>
+  refused(refusal('claim-not-written', `The owner claim ${file} cannot be written: ${because}.`));
+
+/** Each fleet has a draft of its own. One that a crash has left may be the claim itself under a second name. */
+function writeDraft(draft: string, text: string): void {
+  try {
+    unlinkSync(draft);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+  const descriptor = openSync(draft, DRAFT_FLAGS, 0o644);
+  try {
+    fchmodSync(descriptor, 0o644);
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');

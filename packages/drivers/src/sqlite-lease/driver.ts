@@ -49,8 +49,8 @@ class ThreadedLease implements SqliteLease {
     return this.#call('readClaim', state);
   }
 
-  writeClaim(state: StateContract, claim: OwnerClaim): Promise<Outcome<'written'>> {
-    return this.#call('writeClaim', state, claim);
+  writeClaim(state: StateContract, claim: OwnerClaim, over: OwnerClaim | null): Promise<Outcome<'written'>> {
+    return this.#call('writeClaim', state, claim, over);
   }
 
   async close(): Promise<void> {
@@ -58,10 +58,10 @@ class ThreadedLease implements SqliteLease {
     this.#links.clear();
   }
 
-  async #call<T>(method: keyof LeasePort, state: StateContract, argument: unknown = null): Promise<T> {
+  async #call<T>(method: keyof LeasePort, state: StateContract, ...more: readonly unknown[]): Promise<T> {
     const link = this.#linkFor(this.#devices.get(state.root) ?? (await this.#lookUp(state.root)));
     // The worker runs the same port: what it answers is what the method's type says.
-    return (await link.call(method, state, argument)) as T;
+    return (await link.call(method, state, ...more)) as T;
   }
 
   /** Remembered: it only chooses the thread, and a swap has no time to ask again. */

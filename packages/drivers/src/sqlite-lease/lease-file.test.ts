@@ -67,7 +67,7 @@ test('F27, F28: a lease file that is torn, emptied, foreign or gone is never abs
     const yard = new Yard(t);
     const state = fileState(yard, files);
     assert.ok((await yard.lease.prepare(state)).ok);
-    assert.ok((await yard.lease.writeClaim(state, claim)).ok);
+    assert.ok((await yard.lease.writeClaim(state, claim, null)).ok);
     assert.equal((await yard.lease.swap(state, move(nobody, 'act-a'))).kind, 'swapped');
     await yard.lease.close();
     act(yard);
@@ -133,10 +133,10 @@ test('I1: a row follows its program from the stores into a file and back, with h
   };
   await yard.lease.prepare(rows);
   await yard.lease.swap(rows, move({ epoch: 0, activation: null }, 'act-a'));
-  await yard.lease.writeClaim(rows, claim);
+  await yard.lease.writeClaim(rows, claim, null);
   assert.deepEqual(await named(file), [[1, 'act-a']], 'the file begins where the rows are');
   await yard.lease.swap(file, move({ epoch: 1, activation: 'act-a' }, 'act-b'));
-  await yard.lease.writeClaim(file, { ...claim, highestEpoch: 2 });
+  await yard.lease.writeClaim(file, { ...claim, highestEpoch: 2 }, null);
   assert.deepEqual(await named(file), [[2, 'act-b']]);
   assert.deepEqual(await named(rows), [[2, 'act-b']], 'the old rows are behind, and are raised');
   assert.deepEqual(await yard.lease.read(rows), await yard.lease.prepare(rows).then(seenOf));

@@ -134,8 +134,8 @@ export class LeaseStores implements LeasePort {
     return readOwnerClaim(state.root);
   }
 
-  async writeClaim(state: StateContract, claim: OwnerClaim): Promise<Outcome<'written'>> {
-    return writeOwnerClaim(state, claim);
+  async writeClaim(state: StateContract, claim: OwnerClaim, over: OwnerClaim | null): Promise<Outcome<'written'>> {
+    return writeOwnerClaim(state, claim, over);
   }
 
   close(): void {

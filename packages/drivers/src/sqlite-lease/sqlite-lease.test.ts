@@ -15,6 +15,7 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { StateStore } from '@idunn/release';
+import { createSqliteLease } from './driver.ts';
 import { codeOf, move, Yard } from './testing/yard.ts';
 
 const nobody = { epoch: 0, activation: null };
@@ -40,7 +41,7 @@ test('F20: a state root inside one that any fleet has claimed is refused', async
   const yard = new Yard(t);
   const state = yard.state();
   assert.equal((await yard.lease.prepare(state)).ok, true);
-  assert.equal((await yard.lease.writeClaim(state, claim)).ok, true);
+  assert.equal((await yard.lease.writeClaim(state, claim, null)).ok, true);
   assert.equal((await yard.lease.prepare(state)).ok, true, 'its own claim stands in nobody’s way');
   mkdirSync(yard.path('a/b'), { recursive: true });
   symlinkSync(yard.path('a/b'), yard.path('link'));
@@ -205,7 +206,7 @@ test('F20: what the claim says was there is never begun anew: root, store and ro
   const state = yard.state();
   assert.equal(codeOf(await yard.lease.prepare({ ...state, root: yard.path('none') })), 'state-root-missing');
   await yard.lease.prepare(state);
-  await yard.lease.writeClaim(state, claim);
+  await yard.lease.writeClaim(state, claim, null);
   const added = yard.state({ id: 'db', kind: 'sqlite', path: 'app.db' }, store('more'));
   await yard.lease.swap(state, move(nobody, 'act-a'));
   const joined = await yard.lease.prepare(added);
@@ -237,11 +238,36 @@ test('the owner claim is replaced whole and read back; what cannot be read is un
   const yard = new Yard(t);
   const state = yard.state();
   assert.deepEqual(await yard.lease.readClaim(state), { kind: 'absent' });
-  assert.deepEqual(await yard.lease.writeClaim(state, claim), { ok: true, value: 'written' });
-  assert.deepEqual(await yard.lease.writeClaim(state, { ...claim, highestEpoch: 2 }), { ok: true, value: 'written' });
+  assert.deepEqual(await yard.lease.writeClaim(state, claim, null), { ok: true, value: 'written' });
+  assert.deepEqual(await yard.lease.writeClaim(state, { ...claim, highestEpoch: 2 }, null), {
+    ok: true,
+    value: 'written',
+  });
   assert.deepEqual(await yard.lease.readClaim(state), { kind: 'seen', value: { ...claim, highestEpoch: 2 } });
   const file = yard.path('.idunn-claim.json');
   writeFileSync(file, readFileSync(file, 'utf8').slice(0, 20));
   assert.equal((await yard.lease.readClaim(state)).kind, 'unknown');
-  assert.equal(codeOf(await yard.lease.writeClaim({ ...state, root: yard.path('none') }, claim)), 'claim-not-written');
+  assert.equal(
+    codeOf(await yard.lease.writeClaim({ ...state, root: yard.path('none') }, claim, null)),
+    'claim-not-written',
+  );
+});
+
+test('I1: fleets that claim a new state at once, each in a thread of its own: one owns it', async (t) => {
+  const yard = new Yard(t);
+  const fleets = ['f', 'g', 'h'];
+  const authorities = fleets.map(() => createSqliteLease());
+  t.after(() => Promise.all(authorities.map((lease) => lease.close())));
+  for (let round = 0; round < 50; round++) {
+    const root = yard.path(`round-${round}`);
+    mkdirSync(root);
+    const state = { ...yard.state(), root };
+    const answers = await Promise.all(
+      authorities.map((lease, at) => lease.writeClaim(state, { ...claim, fleet: fleets[at] ?? '' }, null)),
+    );
+    const owners = fleets.filter((_, at) => answers[at]?.ok);
+    assert.equal(owners.length, 1, answers.map(codeOf).join());
+    assert.deepEqual(await yard.lease.readClaim(state), { kind: 'seen', value: { ...claim, fleet: owners[0] } });
+    assert.deepEqual(answers.map(codeOf).toSorted(), ['foreign-claim', 'foreign-claim', 'ok']);
+  }
 });

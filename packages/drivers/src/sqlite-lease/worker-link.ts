@@ -6,7 +6,7 @@ import type { StateContract } from '@idunn/release';
 export interface WorkerCall {
   readonly id: number;
   readonly method: keyof LeasePort;
-  readonly args: readonly [StateContract, unknown];
+  readonly args: readonly [StateContract, ...unknown[]];
 }
 
 export type WorkerAnswer =
@@ -36,13 +36,13 @@ export class WorkerLink {
     this.#worker.on('exit', () => this.#end(new Error('the lease worker ended')));
   }
 
-  call(method: keyof LeasePort, state: StateContract, argument: unknown): Promise<unknown> {
+  call(method: keyof LeasePort, state: StateContract, ...more: readonly unknown[]): Promise<unknown> {
     const id = ++this.#calls;
     this.#worker.ref();
     const answered = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
     });
-    this.#worker.postMessage({ id, method, args: [state, argument] } satisfies WorkerCall);
+    this.#worker.postMessage({ id, method, args: [state, ...more] } satisfies WorkerCall);
     return answered;
   }
 

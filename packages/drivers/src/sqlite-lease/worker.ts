@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
 import { systemClock, systemTimers } from '@idunn/kernel';
-import type { StateContract } from '@idunn/release';
 import { LeaseStores } from './lease-stores.ts';
 import type { WorkerAnswer, WorkerCall } from './worker-link.ts';
 
@@ -11,7 +10,7 @@ const stores = new LeaseStores(systemClock(), systemTimers);
 
 async function answer({ id, method, args }: WorkerCall): Promise<WorkerAnswer> {
   try {
-    const call = stores[method] as (state: StateContract, argument: unknown) => Promise<unknown>;
+    const call = stores[method] as (...args: WorkerCall['args']) => Promise<unknown>;
     return { id, value: await call.call(stores, ...args) };
   } catch (error) {
     return { id, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };

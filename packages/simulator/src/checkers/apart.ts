@@ -4,7 +4,9 @@ import type { Judged, Violation } from './judged.ts';
 export const apart = ({ world, shapes }: Judged): readonly Violation[] =>
   world.ledger.of('started').flatMap(({ atMs, activation, beside }): Violation[] => {
     const target = world.activations.get(activation)?.target ?? '';
-    return shapes[target]?.alone === true && beside.length > 0
-      ? [{ of: 'apart', atMs, detail: `${activation} was started beside ${beside.join(' and ')}` }]
+    // What another fleet has started nobody here can know of before its claim.
+    const own = beside.filter((other) => world.fleets.get(other) === world.fleets.get(activation));
+    return shapes[target]?.alone === true && own.length > 0
+      ? [{ of: 'apart', atMs, detail: `${activation} was started beside ${own.join(' and ')}` }]
       : [];
   });

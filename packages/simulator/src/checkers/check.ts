@@ -11,6 +11,7 @@ import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
 import { nothingLost } from './nothing-lost.ts';
 import { observedNotConfigured } from './observed.ts';
+import { oneState } from './one-state.ts';
 import { oneWriter } from './one-writer.ts';
 import { sealed } from './sealed.ts';
 import { twoAuthorities } from './two-authorities.ts';
@@ -18,6 +19,7 @@ import { twoAuthorities } from './two-authorities.ts';
 /** Every checker over one run. None of them looks at a record of Idunn's. */
 export const check = (judged: Judged): readonly Violation[] => [
   ...oneWriter(judged.world),
+  ...oneState(judged.world),
   ...sealed(judged.world),
   ...twoAuthorities(judged.world),
   ...observedNotConfigured(judged.world),

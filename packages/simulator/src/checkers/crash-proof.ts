@@ -32,6 +32,7 @@ function isOtherwiseCalm(scenario: Scenario): boolean {
   const { kills, freezes, holds, reboots, orders, observerDown } = scenario;
   return (
     lostChance + uncertainChance + lateChance + doubledChance === 0 &&
+    scenario.rival === undefined &&
     [kills, freezes, holds, reboots, orders, observerDown].every((faults) => faults.length === 0) &&
     (misfortune === undefined || misfortune.what === 'death') &&
     strikes.every(({ fault }) => fault === 'daemon-killed') &&

@@ -26,7 +26,7 @@ function running(lease: LeasePort, time: VirtualTime): LeasePort {
     swap: (state, request) => pump(lease.swap(state, request)),
     sync: (state) => pump(lease.sync(state)),
     readClaim: (state) => pump(lease.readClaim(state)),
-    writeClaim: (state, claim) => pump(lease.writeClaim(state, claim)),
+    writeClaim: (state, claim, over) => pump(lease.writeClaim(state, claim, over)),
   };
 }
 

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LeasePort, LeaseRow, LeaseRows, OwnerClaim, SwapAnswer } from '@idunn/authority';
-import { absent, type Evidence, type Outcome, ok, seen, unknown } from '@idunn/kernel';
+import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
 import { ELSEWHERE } from '../world/sources.ts';
 import type { StateRoot, World } from '../world/world.ts';
@@ -10,6 +11,8 @@ import type { Life } from './life.ts';
 const FILE = 'lease';
 
 const targetOf = (state: StateContract): string => state.root.slice('/state/'.length);
+
+const isOwn = (one: OwnerClaim, other: OwnerClaim): boolean => one.fleet === other.fleet && one.target === other.target;
 
 /** The rows of simulated stores. With several, a crash may come between any two of them. */
 export function fakeLease(world: World, life: Life): LeasePort {
@@ -131,11 +134,17 @@ export function fakeLease(world: World, life: Life): LeasePort {
         (claim) =>
           claim.kind === 'seen' ? seen({ ...claim.value, fleet: 'elsewhere' }) : unknown('it cannot be read'),
       ),
-    writeClaim: (state, claim) =>
+    writeClaim: (state, claim, over) =>
       life.effect(
         'write-claim',
         (): Outcome<'written'> => {
+          const there = rootOf(state).claim;
+          if (there !== null && !isOwn(there, claim) && !isDeepStrictEqual(there, over)) {
+            const owner = `${there.fleet}/${there.target}`;
+            return refused(refusal('foreign-claim', `The state was claimed by ${owner} meanwhile.`));
+          }
           rootOf(state).claim = claim;
+          world.ledger.note({ kind: 'claimed', root: targetOf(state), fleet: claim.fleet });
           return ok('written');
         },
         { lies: { claimed: () => ok('written'), denied } },

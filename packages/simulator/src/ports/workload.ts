@@ -5,7 +5,7 @@ import { UNSTARTABLE } from '../world/behaviour.ts';
 import { waitAtGate } from '../world/gate.ts';
 import { live } from '../world/life.ts';
 import { Process } from '../world/process.ts';
-import { behaviourOf, digestOf, sealedFor } from '../world/sources.ts';
+import { behaviourOf, digestOf, OUR_FLEET, sealedFor } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import { denied } from './lies.ts';
 import type { Life } from './life.ts';
@@ -60,6 +60,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
             endpoint: endpointOf(world, request),
           };
           world.activations.set(request.activation, made);
+          world.fleets.set(request.activation, fleetOf(world, request));
           world.ledger.note({ kind: 'minted', activation: request.activation });
           return ok(made);
         },
@@ -145,6 +146,10 @@ function endpointOf(world: World, { launch }: MintRequest): Activation['endpoint
   world.nextPort += 1;
   return { host, port: world.nextPort };
 }
+
+/** A plan is one fleet's. */
+const fleetOf = (world: World, { expected }: MintRequest): string =>
+  world.plans.get(expected.revision)?.fleet ?? OUR_FLEET;
 
 /** The commit that a release was built from. */
 function commitBehind(world: World, { release }: LaunchRequest): string {

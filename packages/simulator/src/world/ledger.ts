@@ -37,6 +37,8 @@ export type Deed =
   | { readonly kind: 'rehearsed'; readonly release: string; readonly passed: boolean }
   /** It was asked to end while a request that it had written was not answered yet. */
   | { readonly kind: 'cut'; readonly activation: string; readonly requests: number }
+  /** An owner claim was written beside a state. */
+  | { readonly kind: 'claimed'; readonly root: string; readonly fleet: string }
   /** It left a child that writes; later its whole tree was ended. */
   | { readonly kind: 'forked'; readonly activation: string }
   | { readonly kind: 'emptied'; readonly activation: string }

@@ -12,7 +12,11 @@ export interface TargetShape {
   readonly alone?: boolean;
   /** A directory beside the rows: only the end of every process fences. */
   readonly mixed?: boolean;
+  /** The fleet that it is deployed by; ours where it is left out. */
+  readonly fleet?: string;
 }
+
+export const OUR_FLEET = 'simulated';
 
 /** A ref that ends so is built to know nothing of Idunn, or to know it again: the other kind than the target's. */
 export const OTHER_KIND = '~';
@@ -61,7 +65,7 @@ function compiled(target: string, ref: string, shape: TargetShape, schema: strin
   const ports = shape.alone === true ? { fromPort: 19_000, toPort: 19_000 } : { fromPort: 20_000, toPort: 29_999 };
   return {
     schema: 'idunn.plan/v1',
-    fleet: 'simulated',
+    fleet: shape.fleet ?? OUR_FLEET,
     machine: 'local',
     target,
     source: {
@@ -115,7 +119,7 @@ function compiled(target: string, ref: string, shape: TargetShape, schema: strin
           },
     route: shape.routed
       ? {
-          name: target,
+          name: shape.fleet === undefined ? target : `${shape.fleet}-${target}`,
           listen: { host: '127.0.0.1', port: 8_000 },
           protocol: 'http',
           names: [],

@@ -54,6 +54,8 @@ export class World {
   /** Route to what was staged for it last and is not served yet. */
   readonly staged = new Map<string, { stage: string; members: readonly RouteMember[] }>();
   readonly activations = new Map<string, Activation>();
+  /** The fleet that minted each activation. */
+  readonly fleets = new Map<string, string>();
   readonly processes = new Map<string, Process>();
   readonly projections = new Map<IncarnationKey, Projection>();
   readonly spent = new Set<string>();
