@@ -8,6 +8,7 @@ export function writeFleet(options: {
   readonly id: string;
   readonly work: string;
   readonly runtime: string;
+  readonly cache?: string;
   readonly repository: string;
   readonly minimumRevision: string;
   readonly ports: Ports;

@@ -29,10 +29,10 @@ export async function freePorts(seed) {
  * Writes `fleet.toml` and the binding of ghostlight, unless they are there: what was picked once is kept. Makes the
  * state root.
  *
- * @param {{ fleet: string, id: string, work: string, runtime: string, repository: string, minimumRevision: string,
- * ports: { from: number, to: number } }} options
+ * @param {{ fleet: string, id: string, work: string, runtime: string, cache?: string, repository: string,
+ * minimumRevision: string, ports: { from: number, to: number } }} options
  */
-export function writeFleet({ fleet, id, work, runtime, repository, minimumRevision, ports }) {
+export function writeFleet({ fleet, id, work, runtime, cache, repository, minimumRevision, ports }) {
   const node = realpathSync(OWN_NODE);
   // The disk of a state is the operator's to bring: Idunn never makes a state root.
   mkdirSync(join(work, 'world'), { recursive: true, mode: 0o700 });
@@ -46,7 +46,7 @@ state = "${join(work, 'state')}"
 runtime = "${runtime}"
 releases = "${join(work, 'releases')}"
 logs = "${join(work, 'logs')}"
-cache = "${join(work, 'cache')}"
+cache = "${cache ?? join(work, 'cache')}"
 
 [ports]
 from = ${ports.from + 1}
@@ -62,18 +62,7 @@ all = ["ghostlight"]
 target = "ghostlight"
 capabilities = ["ghostlight.world"]
 
-[source]
-origin = "${repository}"
-ref = "refs/heads/main"
-minimum_revision = "${minimumRevision}"
-
-[runner.build]
-kind = "host-native"
-allowed_programs = { node = "${node}" }
-environment = { PATH = "${dirname(node)}:/usr/bin:/bin" }
-
-[interpreter.node]
-path = "${node}"
+${builtBy({ repository, minimumRevision, interpreter: 'node', path: node })}
 
 [state]
 root = "${join(work, 'world')}"
@@ -105,18 +94,7 @@ export function writeAlmanac({ fleet, work, repository, minimumRevision, python,
     `schema = "idunn.binding/v1"
 target = "almanac"
 
-[source]
-origin = "${repository}"
-ref = "refs/heads/main"
-minimum_revision = "${minimumRevision}"
-
-[runner.build]
-kind = "host-native"
-allowed_programs = { python3 = "${python}" }
-environment = { PATH = "${dirname(python)}:/usr/bin:/bin" }
-
-[interpreter.python3]
-path = "${python}"
+${builtBy({ repository, minimumRevision, interpreter: 'python3', path: python })}
 
 [state]
 root = "${join(work, 'almanac')}"
@@ -139,6 +117,20 @@ drain_ms = 10000
 `,
   );
 }
+
+/** Where a program comes from, and what builds and runs it. */
+const builtBy = ({ repository, minimumRevision, interpreter, path }) => `[source]
+origin = "${repository}"
+ref = "refs/heads/main"
+minimum_revision = "${minimumRevision}"
+
+[runner.build]
+kind = "host-native"
+allowed_programs = { ${interpreter} = "${path}" }
+environment = { PATH = "${dirname(path)}:/usr/bin:/bin" }
+
+[interpreter.${interpreter}]
+path = "${path}"`;
 
 function writeOnce(file, text) {
   if (existsSync(file)) return;

@@ -81,6 +81,7 @@ export const WHOLE_BUDGET_S = 45 * 60;
 export const DEBIAN_PACKAGES = [
   { package: 'git', program: 'git', because: 'sources are read by git plumbing' },
   { package: 'util-linux', program: 'prlimit', because: 'the store is starved of file size' },
+  { package: 'acl', program: 'setfacl', because: 'a closed directory is opened to the reader alone (as root)' },
   { package: 'bubblewrap', program: 'bwrap', because: 'steps are run in sandboxes' },
   { package: 'python3', program: 'python3', because: 'hostile steps try the sandbox' },
   { package: 'mount', program: 'mount', because: 'the store is put on a full disk (as root)' },

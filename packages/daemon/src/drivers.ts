@@ -16,12 +16,11 @@ import {
   createRouterDriver,
   createRunner,
   createSqliteLease,
+  type GitSource,
   type ObserverLink,
   type ProcessDriver,
-  type Reader,
   type Reading,
   type RouterDriver,
-  readerFor,
   type SandboxAbilities,
   type SqliteLease,
   trySandbox,
@@ -36,7 +35,6 @@ import {
   type Fleet,
   type ReleasePort,
   releaseDirectory,
-  type SourcePort,
   stagesDirectory,
 } from '@idunn/release';
 import type { FleetReading } from './fleet/fleet-source.ts';
@@ -46,9 +44,7 @@ import { assembleObserver } from './observer/installed-program.ts';
 /** Everything outside that the daemon drives. */
 export interface Drivers {
   readonly release: ReleasePort;
-  readonly source: SourcePort;
-  /** Who git runs as now. */
-  reader(): Promise<Outcome<Reader>>;
+  readonly source: GitSource;
   readonly authorizations: AuthorizationBook;
   readonly builds: BuildShelf;
   readonly workload: ProcessDriver;
@@ -83,7 +79,14 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
   const stages = stagesDirectory(directories.cache);
 
   const reading = (): Reading => ({ uid: machine.user.uid, ...fleet.last.fleet.source });
-  const source = createGitSource({ git: git.value, cache: join(directories.cache, 'git'), stages, clock, reading });
+  const source = createGitSource({
+    git: git.value,
+    bubblewrap: sandboxes,
+    cache: join(directories.cache, 'git'),
+    stages,
+    clock,
+    reading,
+  });
   const authorizations = createAuthorizationBook({ store: ground.store, clock, fleet: id });
 
   const builds = createBuildShelf({
@@ -231,7 +234,7 @@ export async function createDrivers(ground: Ground): Promise<Outcome<Drivers>> {
     link,
     bootstrap,
   };
-  return ok({ ...parts, trySandbox: () => trySandbox(trial), reader: () => readerFor(reading()) });
+  return ok({ ...parts, trySandbox: () => trySandbox(trial) });
 }
 
 /** I11: no mount of a runner shows what the authority keeps, any target's state, or the file of a secret. */

@@ -12,6 +12,7 @@ import { admitBindings, type Drivers } from './drivers.ts';
 import { type Ground, type Machine, OBSERVER_TARGET } from './ground.ts';
 import { keyAnswer } from './keys/keyring.ts';
 import { logReader } from './logs/log-reader.ts';
+import { readerCheck } from './reader-check.ts';
 import { dossierAnswer } from './verify/answer.ts';
 import { dossierOf, incarnationOf } from './verify/dossier.ts';
 import { createVerifier } from './verify/verify.ts';
@@ -161,7 +162,7 @@ async function doctorChecks({ store, machine, directories, fleet }: Ground, driv
     observing,
     await attendantCheck(drivers.attendant),
     await sandboxCheck(fleet.last.fleet, drivers),
-    await readerCheck(machine, drivers),
+    await readerCheck(machine, fleet.last.fleet, drivers.source),
     separationCheck(machine, fleet.last.fleet),
   ];
 }
@@ -183,18 +184,6 @@ function separationCheck({ user }: Machine, { bindings }: Fleet): DoctorCheck {
     return good(check, `each of ${workloads.length} targets runs as a user of its own; root runs none of them`);
   }
   return note(`run by root: ${without.join(', ')}; ${all}`, 'Name workload.user in the binding: docs/root-mode.md.');
-}
-
-/** A root daemon that reads repositories as root reads what others wrote with all of its rights. */
-async function readerCheck({ user }: Machine, drivers: Drivers): Promise<DoctorCheck> {
-  const check = 'git reader';
-  const reader = await drivers.reader();
-  if (!reader.ok) return { check, verdict: 'bad', detail: reader.refusal.reason, remedy: reader.refusal.remedy };
-  const { account } = reader.value;
-  if (account !== null) return good(check, `repositories are read as ${account.name}, user ${account.uid}`);
-  if (user.uid !== 0) return good(check, `repositories are read as ${user.name}, the daemon's own user`);
-  const remedy = 'Run useradd --system --shell /usr/sbin/nologin idunn-reader, and start the daemon again.';
-  return { check, verdict: 'note', detail: 'repositories are read as root', remedy };
 }
 
 /** Bad only where a binding needs what is not there. */

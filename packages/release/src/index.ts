@@ -31,6 +31,7 @@ export { type Fault, faultsOf, type Place, renderFaults } from './configuration/
 export { type Account, type Directories, resolveDirectories } from './fleet/directories.ts';
 export { type Fleet, routeName } from './fleet/fleet.ts';
 export { type FleetDocument, parseFleet } from './fleet/parse.ts';
+export { readersOf } from './fleet/readers.ts';
 export type { NotifierFile } from './fleet/schema.ts';
 export type * from './model/plan.ts';
 export { startKindOf } from './model/plan.ts';

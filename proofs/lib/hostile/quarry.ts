@@ -34,6 +34,8 @@ export class Quarry {
 
   static async open(): Promise<Quarry> {
     const quarry = new Quarry(await mkdtemp(join(tmpdir(), 'idunn-quarry-')));
+    // As root it is read by somebody else.
+    await chmod(quarry.root, 0o755);
     await mkdir(dirname(quarry.secret));
     await writeFile(quarry.secret, TOKEN);
     await writeFile(quarry.program, `#!/bin/sh\ntouch ${quarry.#witness}\n`);

@@ -127,6 +127,8 @@ export async function sealCases(): Promise<{
   readonly close: () => Promise<void>;
 }> {
   const root = await mkdtemp(join(tmpdir(), 'idunn-foundry-'));
+  // As root its repository is read by somebody else.
+  await chmod(root, 0o755);
   const foundry = new Foundry(root);
   const outside = JSON.stringify(join(root, 'outside'));
   const linked = (script: string, path: string): HostileCase => ({

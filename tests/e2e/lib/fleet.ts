@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Client, createClient, type OutcomeEvent, type RefusalAnswer } from '@idunn/client';
@@ -60,6 +60,8 @@ const BASE = '/tmp';
 
 export async function makeFleet(t: Scope): Promise<Fleet> {
   const work = await mkdtemp(join(BASE, 'ie2e-'));
+  // A fleet is not kept where only root can go: its repositories are read by somebody else.
+  await chmod(work, 0o755);
   const directory = join(work, 'fleet');
   const runtime = join(work, 'run');
   const repository = join(work, 'repo');

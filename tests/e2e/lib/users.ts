@@ -1,4 +1,4 @@
-import { chmod, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
@@ -11,9 +11,7 @@ export const GHOSTLIGHT_USERS = { user: 'games', alternate: 'news', group: 'game
 const OTHERS = ['irc', 'list', 'proxy', 'uucp', 'lp'] as const;
 
 /** Gives ghostlight two users that take turns. */
-export async function separate(fleet: Pick<Fleet, 'work' | 'bind'>): Promise<void> {
-  // The fleet's directory is a test's own; a workload passes through it to its state, its release and its sockets.
-  await chmod(fleet.work, 0o755);
+export async function separate(fleet: Pick<Fleet, 'bind'>): Promise<void> {
   const { user, alternate, group } = GHOSTLIGHT_USERS;
   await fleet.bind((text) =>
     text.replace('[workload]\n', `[workload]\nuser = "${user}"\nalternate_user = "${alternate}"\ngroup = "${group}"\n`),

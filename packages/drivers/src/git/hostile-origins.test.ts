@@ -92,7 +92,7 @@ test('a shallow origin proves no ancestry: refused, at first and when it was who
 });
 
 test('replacements, grafts and a lying commit-graph of the origin prove no ancestry', async (context) => {
-  const { repository, first, cache, resolve } = await bench(context);
+  const { repository, first, objects: own, resolve } = await bench(context);
   await repository.git('checkout', '--quiet', '--orphan', 'fresh');
   const unrelated = await repository.commit('unrelated');
   await repository.git('branch', '--force', 'main', unrelated);
@@ -104,11 +104,12 @@ test('replacements, grafts and a lying commit-graph of the origin prove no ances
   assert.equal(await repository.git('merge-base', first, unrelated), first);
   assert.equal(codeOf(await resolve()), 'minimum-revision-unproven');
   // Nor do they when they lie in the cache itself.
-  const own = join(cache, 'app.git');
   await mkdir(join(own, 'info'), { recursive: true });
   await writeFile(join(own, 'info/grafts'), `${unrelated} ${first}\n`);
   await repository.git('update-ref', 'refs/heads/forged', forged);
-  await repository.git('push', '--quiet', own, 'refs/heads/forged:refs/heads/forged', `${first}:refs/heads/first`);
+  await repository.git('update-ref', 'refs/heads/first', first);
+  const planted = ['forged', 'first'].map((name) => `refs/heads/${name}:refs/heads/${name}`);
+  await repository.git('--git-dir', own, 'fetch', '--quiet', repository.path, ...planted);
   await repository.git('--git-dir', own, 'update-ref', `refs/replace/${unrelated}`, forged);
   await cp(join(repository.path, '.git/objects/info'), join(own, 'objects/info'), { recursive: true });
   assert.equal(await repository.git('--git-dir', own, 'merge-base', first, unrelated), first);
@@ -180,21 +181,21 @@ test('what the configuration and the hooks of an origin name is not run', async 
 });
 
 test('F1: an origin that cannot be had costs one question and leaves no cache behind', async (context) => {
-  const { root, resolve, cache } = await bench(context);
+  const { root, resolve, caches } = await bench(context);
   assert.equal(codeOf(await resolve({ origin: join(root, 'nowhere') })), 'source-unreachable');
   assert.equal(codeOf(await resolve({ ref: 'refs/heads/none' })), 'source-ref-missing');
-  assert.deepEqual(await readdir(cache), ['trusted-origins']);
+  assert.deepEqual(await readdir(caches), ['trusted-origins']);
 });
 
 test('I2: an object cache that was altered is not taken for what its names say', async (context) => {
-  const { repository, cache, resolve, stage } = await bench(context);
+  const { repository, cache, objects, resolve, stage } = await bench(context);
   const resolved = valueOf(await resolve());
   const blob = await repository.git('rev-parse', 'HEAD:src/main.js');
   // Whoever can write to the cache puts other bytes, properly packed, under the name of a file.
   const other = await Repository.create(join(cache, 'other'));
   const id = await other.raw('blob', 'stolen()\n');
   const bytes = await readFile(join(other.path, '.git/objects', id.slice(0, 2), id.slice(2)));
-  const file = join(cache, 'app.git/objects', blob.slice(0, 2), blob.slice(2));
+  const file = join(objects, 'objects', blob.slice(0, 2), blob.slice(2));
   await chmod(file, 0o600);
   await writeFile(file, bytes);
   assert.match(codeOf(await stage(resolved)), /^(stage-mismatch|source-unreachable)$/);

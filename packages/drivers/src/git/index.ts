@@ -1,2 +1,2 @@
-export { type Account, type Reader, type Reading, readerFor } from './reader.ts';
+export type { Account, Reader, Reading } from './reader.ts';
 export * from './source.ts';

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { closedTo, foreign, unreadableIn } from './barred.ts';
 import { makeCache } from './cache.ts';
 import { transportOf } from './command.ts';
 import { formatOf } from './objects.ts';
+import type { Way } from './opening.ts';
 import type { Git } from './process.ts';
-import { isOwned } from './reader.ts';
+import { wayTo } from './way.ts';
 
 const REFS_LIMIT_BYTES = 1_048_576;
 /** Where the admitted ref is kept in an object cache. */
@@ -35,9 +37,10 @@ export async function fetchHead(
     origin,
     `+${ref}:${HEAD}`,
   ];
-  const transport = transportOf(origin);
-  const trusted = transport === 'file' && (await isOwned(origin, git.reader.owners));
-  const fetch = () => git.run({ directory, transport, trusted, words, signal }, REFS_LIMIT_BYTES);
+  const found = await wayTo(git, origin, signal);
+  if (!found.ok) return found;
+  const way = found.value;
+  const fetch = () => git.run({ directory, transport: transportOf(origin), way, words, signal }, REFS_LIMIT_BYTES);
   // An origin that was read before is asked once: what a fetch asks for first is the ref (F1).
   if (existsSync(join(directory, 'HEAD'))) {
     const again = await fetch();
@@ -45,29 +48,36 @@ export async function fetchHead(
     if (again.exit === 0) return ok('fetched');
   }
   // Before the first fetch, and whenever one failed, the origin's own word says how it stands.
-  const head = await remoteHead(git, { origin, ref }, trusted, signal);
+  const head = await remoteHead(git, { origin, ref }, way, signal);
   if (!head.ok) return head;
   await makeCache(directory, git.reader.account);
   const format = formatOf(head.value);
   const init = ['init', '--bare', '--quiet', '--template=', `--object-format=${format}`, '--end-of-options', directory];
   const made = await git.run({ directory: null, words: init, signal }, 256);
-  if (made.exit !== 0) return unreachable(origin, made.stderr, signal, git.reader.account?.name);
+  if (made.exit !== 0) return unreachable(origin, made.stderr, signal);
   const fetched = await fetch();
   if (isShallow(fetched.stderr)) return shallow(origin);
-  return fetched.exit === 0 ? ok('fetched') : unreachable(origin, fetched.stderr, signal, git.reader.account?.name);
+  return fetched.exit === 0 ? ok('fetched') : unread(git, origin, way, fetched.stderr, signal);
+}
+
+/** Whether a local origin gives its refs out. */
+export async function readable(git: Git, origin: string, signal: AbortSignal): Promise<Outcome<'readable'>> {
+  const transport = transportOf(origin);
+  if (transport !== 'file') return ok('readable');
+  const way = await wayTo(git, origin, signal);
+  if (!way.ok) return way;
+  const words = ['ls-remote', '--quiet', '--end-of-options', origin, 'HEAD'];
+  const call = { directory: '/nonexistent', transport, way: way.value, words, signal };
+  const { exit, stderr } = await git.run(call, REFS_LIMIT_BYTES);
+  return exit === 0 ? ok('readable') : unread(git, origin, way.value, stderr, signal);
 }
 
 /** What the origin says the ref is; asked before anything is fetched (F1). */
-async function remoteHead(
-  git: Git,
-  { origin, ref }: Origin,
-  trusted: boolean,
-  signal: AbortSignal,
-): Promise<Outcome<string>> {
+async function remoteHead(git: Git, { origin, ref }: Origin, way: Way, signal: AbortSignal): Promise<Outcome<string>> {
   const words = ['ls-remote', '--quiet', '--end-of-options', origin, ref];
-  const call = { directory: '/nonexistent', transport: transportOf(origin), trusted, words, signal };
+  const call = { directory: '/nonexistent', transport: transportOf(origin), way, words, signal };
   const { exit, stdout, stderr } = await git.run(call, REFS_LIMIT_BYTES);
-  if (exit !== 0) return unreachable(origin, stderr, signal, git.reader.account?.name);
+  if (exit !== 0) return unread(git, origin, way, stderr, signal);
   for (const line of stdout.toString('utf8').split('\n')) {
     const [id, name] = line.split('\t');
     if (name === ref && id !== undefined) return ok(id);
@@ -84,15 +94,28 @@ const shallow = (origin: string): Outcome<never> =>
 export const withdrawn = (origin: string): Outcome<never> =>
   refused(refusal('work-aborted', `Reading ${origin} was withdrawn.`));
 
+/** Why an origin was not read, with what keeps the reader from it where something does. */
+async function unread(
+  git: Git,
+  origin: string,
+  { repository, opening }: Way,
+  stderr: string,
+  signal: AbortSignal,
+): Promise<Outcome<never>> {
+  const { account } = git.reader;
+  if (account !== null && !signal.aborted) {
+    if (opening !== null && stderr.startsWith('bwrap:')) return closedTo(account, opening.closed, origin, true, stderr);
+    const barred = repository === null ? null : await unreadableIn(repository, origin, account, stderr);
+    if (barred !== null) return barred;
+  }
+  return unreachable(origin, stderr, signal, account?.name);
+}
+
 /** `reader`: the account that read, where it is not the daemon's own. */
 export function unreachable(origin: string, stderr: string, signal: AbortSignal, reader?: string): Outcome<never> {
   if (signal.aborted) return withdrawn(origin);
-  const detail = { stderr };
-  if (/detected dubious ownership/.test(stderr)) {
-    const reason = `${origin} belongs to another user than the one that reads it.`;
-    return refused(refusal('source-origin-foreign', reason, { detail }));
-  }
+  if (/detected dubious ownership/.test(stderr)) return foreign(origin, stderr);
   const [first = 'git gave no reason'] = stderr.split('\n');
   const by = reader === undefined ? '' : ` as ${reader}`;
-  return refused(refusal('source-unreachable', `${origin} could not be read${by}: ${first}`, { detail }));
+  return refused(refusal('source-unreachable', `${origin} could not be read${by}: ${first}`, { detail: { stderr } }));
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { GIT_ENVIRONMENT, gitArguments } from './command.ts';
+import { type Opening, openingWords, type Way } from './opening.ts';
 import type { Reader } from './reader.ts';
 
 /** Standard error is kept for people; more than this is cut. */
@@ -9,8 +10,8 @@ const STDERR_LIMIT_BYTES = 16_384;
 export interface GitCall {
   readonly directory: string | null;
   readonly transport?: 'https' | 'file';
-  /** The local origin's owner was checked. */
-  readonly trusted?: boolean;
+  /** To the origin; left out where git reads an object cache alone. */
+  readonly way?: Way;
   readonly words: readonly string[];
   /** Lines for standard input. */
   readonly input?: Iterable<string> | AsyncIterable<string>;
@@ -37,6 +38,10 @@ export interface GitProgram {
   /** A PEM file that https origins are trusted by in place of the system's. */
   readonly certificates: string | null;
   readonly reader: Reader;
+  /** Absolute path of `bwrap`; `null` where it is not installed. */
+  readonly bubblewrap: string | null;
+  /** The way to the object caches, where the reader does not get there by itself. */
+  readonly opening: Opening | null;
   /** The configuration that git has for a trusted origin. */
   readonly trusting: string;
 }
@@ -50,6 +55,16 @@ export class Git {
 
   get reader(): Reader {
     return this.#program.reader;
+  }
+
+  /** Whether a way that is closed to the reader could be opened. */
+  get opens(): boolean {
+    return this.#program.bubblewrap !== null;
+  }
+
+  /** The same one, with nothing opened to it. */
+  get alone(): Git {
+    return new Git({ ...this.#program, opening: null });
   }
 
   /** Runs to the end and keeps the output, up to the limit. */
@@ -105,13 +120,14 @@ export class Git {
     return { exit: await ended, stderr: stderr.trim() };
   }
 
-  #start({ directory, transport, trusted, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
-    const { program, certificates, reader, trusting } = this.#program;
-    const child = spawn(program, [...gitArguments(directory, transport ?? null, certificates), ...words], {
+  #start({ directory, transport, way, words, input }: GitCall): ChildProcessByStdio<Writable, Readable, Readable> {
+    const { program, certificates, trusting } = this.#program;
+    const called = [program, ...gitArguments(directory, transport ?? null, certificates), ...words];
+    const { argv, as } = this.#asReader(called, way);
+    const child = spawn(argv[0] ?? program, argv.slice(1), {
       cwd: '/',
-      env: trusted === true ? { ...GIT_ENVIRONMENT, GIT_CONFIG_GLOBAL: trusting } : GIT_ENVIRONMENT,
-      // Node gives up every further group of root's with these.
-      ...(reader.account === null ? {} : { uid: reader.account.uid, gid: reader.account.gid }),
+      env: way?.trusted === true ? { ...GIT_ENVIRONMENT, GIT_CONFIG_GLOBAL: trusting } : GIT_ENVIRONMENT,
+      ...as,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -120,7 +136,21 @@ export class Git {
     Readable.from(input ?? []).pipe(child.stdin);
     return child;
   }
+
+  #asReader(called: readonly string[], way: Way | undefined): { argv: readonly string[]; as: SpawnAs } {
+    const { bubblewrap, reader } = this.#program;
+    if (reader.account === null) return { argv: called, as: {} };
+    const openings = [this.#program.opening, way?.opening ?? null].filter((opening) => opening !== null);
+    if (bubblewrap !== null && openings.length > 0) {
+      return { argv: [...openingWords(bubblewrap, openings, reader.account), ...called], as: {} };
+    }
+    const { uid, gid } = reader.account;
+    // Node gives up every further group of root's with these.
+    return { argv: called, as: { uid, gid } };
+  }
 }
+
+type SpawnAs = { readonly uid?: number; readonly gid?: number };
 
 function killGroup(pid: number): void {
   try {

@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { type Reading, readerFor } from './reader.ts';
-import { bench, codeOf, valueOf } from './testing/bench.ts';
-import { temporary } from './testing/repository.ts';
+import type { GitSourceOptions } from './source.ts';
+import { codeOf, valueOf } from './testing/bench.ts';
+import { Repository, temporary } from './testing/repository.ts';
+import { asRoot, READER, reading, STRANGER, separated } from './testing/separated.ts';
 
-/** Every Debian has it, and it owns nothing. */
-const READER = { name: 'nobody', uid: 65_534 };
-const STRANGER = 12_345;
-const asRoot = { skip: process.getuid?.() !== 0 };
-
-const reading = (more: Partial<Reading> = {}): Reading => ({ uid: 0, reader: null, originOwners: [], ...more });
-
-test('who reads: only root reads as somebody else, and nobody reads as root who was told otherwise', async () => {
+test('who reads: only root reads as somebody else, and root itself never does', async () => {
   const read = async (more: Partial<Reading>) => {
     const reader = await readerFor(reading(more));
     return reader.ok ? (reader.value.account?.name ?? 'itself') : reader.refusal.code;
   };
+  assert.match(await read({}), /^(?:idunn-reader|nobody)$/);
   assert.equal(await read({ reader: READER.name }), READER.name);
   assert.equal(await read({ uid: STRANGER }), 'itself');
   assert.equal(await read({ uid: READER.uid, reader: READER.name }), 'itself');
@@ -27,36 +25,13 @@ test('who reads: only root reads as somebody else, and nobody reads as root who 
   assert.equal(await read({ originOwners: ['no-such-user'] }), 'reader-unusable');
 });
 
-/** A root daemon with a reader, and a git that writes down who it is. */
-async function separated(context: TestContext, more: Partial<Reading> = {}) {
-  const tools = await temporary(context);
-  const [git, ids] = [join(tools, 'git'), join(tools, 'ids')];
-  await writeFile(git, `#!/bin/sh\necho "$(id -u) $(id -g) $(id -G)" >> ${ids}\nexec /usr/bin/git "$@"\n`);
-  await writeFile(ids, '');
-  for (const [path, mode] of [
-    [tools, 0o755],
-    [git, 0o755],
-    [ids, 0o666],
-  ] as const)
-    await chmod(path, mode);
-  const base = await bench(context, 'sha1', {
-    git,
-    reading: () => reading({ reader: READER.name, ...more }),
-    place: 'cache/git',
-  });
-  await chmod(base.root, 0o755);
-  const who = async () => new Set((await readFile(ids, 'utf8')).trim().split('\n'));
-  return { ...base, who };
-}
-
 test('as root, every git runs as the reader, and the stage belongs to root', asRoot, async (context) => {
-  const { resolve, stage, paths, cache, who } = await separated(context);
+  const { resolve, stage, paths, cache, caches, who } = await separated(context);
   valueOf(await stage(valueOf(await resolve())));
   assert.deepEqual(await who(), new Set([`${READER.uid} ${READER.uid} ${READER.uid}`]));
-  const own = join(cache, `reader-${READER.uid}`);
-  assert.equal((await stat(own)).uid, 0);
+  assert.equal((await stat(caches)).uid, 0);
   for (const name of ['app.git', 'app.git/HEAD', 'app.git/objects']) {
-    assert.equal((await stat(join(own, name))).uid, READER.uid, name);
+    assert.equal((await stat(join(caches, name))).uid, READER.uid, name);
   }
   for (const name of await readdir(paths.tree, { recursive: true })) {
     assert.equal((await stat(join(paths.tree, name))).uid, 0, name);
@@ -72,22 +47,53 @@ test('a cache that was thrown away is made again, with the way to it', asRoot, a
   valueOf(await stage(resolved));
 });
 
+/** A repository that everybody can read, and that borrows the objects of another one. */
+async function borrowing(repository: Repository, path: string, lender: string, commit: string): Promise<void> {
+  await repository.git('init', '--quiet', '--bare', '--initial-branch=main', path);
+  await writeFile(join(path, 'objects/info/alternates'), `${lender}/.git/objects\n`);
+  await writeFile(join(path, 'refs/heads/main'), `${commit}\n`);
+}
+
 test('I11: what root alone can read is not deployed by way of a repository', asRoot, async (context) => {
-  const hidden = await bench(context);
-  const { root, repository, resolve } = await separated(context);
-  await hidden.repository.write('secret', 'only root\n');
-  const commit = await hidden.repository.commit('secret');
-  await chmod(hidden.root, 0o700);
-  // A repository that everybody can read borrows the objects of one that nobody else can.
-  const borrowing = join(root, 'borrowing');
-  await repository.git('init', '--quiet', '--bare', '--initial-branch=main', borrowing);
-  await mkdir(join(borrowing, 'refs/heads'), { recursive: true });
-  await writeFile(join(borrowing, 'objects/info/alternates'), `${hidden.repository.path}/.git/objects\n`);
-  await writeFile(join(borrowing, 'refs/heads/main'), `${commit}\n`);
-  const minimumRevision = hidden.first;
-  assert.match(codeOf(await resolve({ origin: borrowing, minimumRevision })), /^source-/);
-  // The control: read as root, it is had.
-  valueOf(await hidden.resolve({ origin: borrowing, minimumRevision }));
+  const { root, repository, first, resolve } = await separated(context);
+  const hidden = await Repository.create(join(root, 'hidden/app'));
+  await hidden.write('secret', 'only root\n');
+  const commit = await hidden.commit('secret');
+  const origin = join(root, 'borrowing');
+  await borrowing(repository, origin, hidden.path, commit);
+  await chmod(join(root, 'hidden'), 0o700);
+  assert.match(codeOf(await resolve({ origin })), /^source-/);
+  // The control: root has it, and so has the reader when it may.
+  assert.equal(await repository.git('--git-dir', origin, 'cat-file', 'blob', 'main:secret'), 'only root');
+  await chmod(join(root, 'hidden'), 0o755);
+  const open = { origin, minimumRevision: commit, recipePath: 'secret' };
+  assert.equal(valueOf(await resolve(open)).facts.commit, commit);
+  assert.notEqual(commit, first);
+});
+
+test('whatever git could be brought to run, it runs as the reader, who can do nothing', asRoot, async (context) => {
+  const grounds = await temporary(context);
+  const [secret, kept, loot] = ['secret', 'kept', 'loot'].map((name) => join(grounds, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(secret, 'only root', { mode: 0o600 });
+  await mkdir(kept, { mode: 0o755 });
+  await writeFile(loot, '');
+  await chmod(loot, 0o666);
+  const program = join(grounds, 'program');
+  await writeFile(program, `#!/bin/sh\necho ran >> ${loot}\ncat ${secret} >> ${loot}\ntouch ${kept}/trace\nexit 0\n`);
+  await chmod(program, 0o755);
+  // A git with a hole: it runs, on every call, what the repository tells it to.
+  const { resolve, stage } = await separated(context, {}, `${program} 2>/dev/null`);
+  valueOf(await stage(valueOf(await resolve())));
+  assert.match(await readFile(loot, 'utf8'), /^(?:ran\n)+$/);
+  assert.deepEqual(await readdir(kept), []);
+  // The control: the same program gets both as root.
+  await promisify(execFile)(program);
+  assert.match(await readFile(loot, 'utf8'), /only root/);
+  assert.deepEqual(await readdir(kept), ['trace']);
 });
 
 test('local origins of root, the reader and the named owners are read, and no stranger’s', asRoot, async (context) => {
@@ -108,20 +114,33 @@ test('local origins of root, the reader and the named owners are read, and no st
   assert.equal(codeOf(await resolve()), 'source-origin-foreign');
 });
 
-test('a reader that cannot reach its cache is refused by name', asRoot, async (context) => {
-  const { root, resolve, repository } = await separated(context);
-  const elsewhere = await temporary(context);
-  const cut = await bench(context, 'sha1', {
-    reading: () => reading({ reader: READER.name }),
-    cache: join(elsewhere, 'cache/git'),
-  });
-  await chmod(elsewhere, 0o700);
-  const outcome = await cut.resolve({
-    origin: repository.path,
-    minimumRevision: await repository.git('rev-parse', 'HEAD'),
-  });
-  assert.equal(codeOf(outcome), 'reader-unusable');
-  assert.match(JSON.stringify(outcome), /nobody cannot pass to/);
-  valueOf(await resolve());
-  assert.ok(root !== elsewhere);
-});
+test(
+  'object caches behind a directory that root has closed are reached there, by nobody else',
+  asRoot,
+  async (context) => {
+    const { resolve, stage, root, repository, who } = await separated(context);
+    const elsewhere = await temporary(context);
+    const closed = join(elsewhere, 'closed');
+    await mkdir(closed, { mode: 0o700 });
+    const kept = (options: Partial<GitSourceOptions> = {}) =>
+      separated(context, {}, '', { cache: join(closed, 'cache/git'), ...options });
+    const ours = await kept();
+    const request = { origin: repository.path, minimumRevision: await repository.git('rev-parse', 'HEAD') };
+    valueOf(await ours.stage(valueOf(await ours.resolve(request))));
+    assert.deepEqual(await ours.who(), new Set([`${READER.uid} ${READER.uid} ${READER.uid}`]));
+    assert.equal((await stat(closed)).mode & 0o777, 0o700);
+    // An origin beside it is seen too, and only where it is asked for.
+    await cp(repository.path, join(closed, 'deep/app'), { recursive: true });
+    valueOf(await ours.stage(valueOf(await ours.resolve({ ...request, origin: join(closed, 'deep/app') }))));
+    // Where the way cannot be opened, the directory that closes it is named.
+    for (const lacking of [await kept({ bubblewrap: null }), await kept()]) {
+      const outcome = await lacking.resolve(request);
+      assert.equal(codeOf(outcome), 'reader-unusable');
+      assert.ok(JSON.stringify(outcome).includes(`nobody cannot enter ${closed} on the way to the object caches`));
+      await chown(closed, STRANGER, STRANGER);
+    }
+    valueOf(await stage(valueOf(await resolve())));
+    assert.ok(root !== elsewhere);
+    assert.equal((await who()).size, 1);
+  },
+);

@@ -52,13 +52,13 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
 }
 
 test('an unchanged ref transfers nothing, and a lost object cache is fetched again while staging', async (context) => {
-  const { resolve, stage, cache, repository } = await bench(context);
+  const { resolve, stage, cache, objects, repository } = await bench(context);
   const resolved = valueOf(await resolve());
-  const before = await readdir(join(cache, 'app.git/objects/pack'));
-  const loose = (await stat(join(cache, 'app.git'))).mtimeMs;
+  const before = await readdir(join(objects, 'objects/pack'));
+  const loose = (await stat(objects)).mtimeMs;
   valueOf(await resolve());
-  assert.deepEqual(await readdir(join(cache, 'app.git/objects/pack')), before);
-  assert.equal((await stat(join(cache, 'app.git'))).mtimeMs, loose);
+  assert.deepEqual(await readdir(join(objects, 'objects/pack')), before);
+  assert.equal((await stat(objects)).mtimeMs, loose);
   await rm(cache, { recursive: true });
   valueOf(await stage(resolved));
   // The origin moved on and even rewound: what the plan froze is either still there or refused, never replaced.
@@ -138,7 +138,7 @@ test('no transport but https and a local directory is ever used', async (context
 });
 
 test('neither the repository nor the user can make git run a program', async (context) => {
-  const { root, repository, resolve, stage, cache } = await bench(context);
+  const { root, repository, resolve, stage, objects } = await bench(context);
   const witness = join(root, 'witness');
   const program = join(root, 'evil');
   await writeFile(program, `#!/bin/sh\ntouch ${witness}\ncat\n`);
@@ -147,8 +147,8 @@ test('neither the repository nor the user can make git run a program', async (co
   await repository.write('.gitattributes', '* filter=evil\n');
   await repository.commit('attributes');
   const resolved = valueOf(await resolve());
-  const hook = join(cache, 'app.git/hooks/reference-transaction');
-  await mkdir(join(cache, 'app.git/hooks'), { recursive: true });
+  const hook = join(objects, 'hooks/reference-transaction');
+  await mkdir(join(objects, 'hooks'), { recursive: true });
   await writeFile(hook, `#!/bin/sh\ntouch ${witness}\n`);
   await chmod(hook, 0o755);
   await repository.write('again', '1');
@@ -178,6 +178,7 @@ test('an abort ends git and is answered as withdrawn', async (context) => {
   // A git that never ends, with a child of its own; both hold the fifo open, so its end is the end of both.
   const fifo = join(root, 'alive');
   await promisify(execFile)('mkfifo', [fifo]);
+  await chmod(fifo, 0o666);
   const slow = join(root, 'slow-git');
   await writeFile(slow, `#!/bin/sh\nexec 9> ${fifo}\nsleep 1000 &\necho started >&9\nwait\n`);
   await chmod(slow, 0o755);

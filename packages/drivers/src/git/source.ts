@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import {
   type Gitlink,
@@ -13,14 +13,14 @@ import {
   verifiedTreeDigest,
 } from '@idunn/release';
 import { EndedEarly } from './batch.ts';
-import { cacheFor } from './cache.ts';
+import { cacheFor, gitThatReaches } from './cache.ts';
 import { Checkout } from './checkout.ts';
 import { transportOf } from './command.ts';
 import { ENTRIES_LIMIT, type Listing, listTree } from './listing.ts';
 import { formatOf, inspectCommit, isAncestor, RECIPE_LIMIT_BYTES, type Repository } from './objects.ts';
-import { fetchHead, HEAD, type Origin, unreachable, withdrawn } from './origin.ts';
-import { Git, GitOutputTooLarge } from './process.ts';
-import { type Reading, readerFor } from './reader.ts';
+import { fetchHead, HEAD, type Origin, readable, unreachable, withdrawn } from './origin.ts';
+import { type Git, GitOutputTooLarge } from './process.ts';
+import { type Reader, type Reading, readerFor } from './reader.ts';
 import { resolveSubmodules } from './submodules.ts';
 
 /** A listing of more entries is not kept in memory from plan to stage. */
@@ -39,8 +39,17 @@ export interface GitSourceOptions {
   /** The authority's stage directory. */
   readonly stages: string;
   readonly clock: Clock;
+  /** Absolute path of `bwrap`, which opens the way to what is root's own; `null` where it is not installed. */
+  readonly bubblewrap?: string | null;
   /** A PEM file of certificates that https origins are trusted by in place of the system's. */
   readonly certificates?: string;
+}
+
+export interface GitSource extends SourcePort {
+  /** Who reads now, seen to get to the object caches. */
+  reader(signal: AbortSignal): Promise<Outcome<Reader>>;
+  /** Whether a local origin can be read now; nothing is fetched, and the network is not asked. */
+  readable(origin: string, signal: AbortSignal): Promise<Outcome<'readable'>>;
 }
 
 /** A repository of a plan, where it lies in the whole tree, and which tree of it is meant. */
@@ -51,30 +60,33 @@ interface Part extends Origin {
 }
 
 /** A git repository as a source, read by plumbing alone: no work tree, no checkout, no filters. */
-export function createGitSource(options: GitSourceOptions): SourcePort {
-  const { stages, clock, certificates = null, reading = ownReading } = options;
+export function createGitSource(options: GitSourceOptions): GitSource {
+  const { stages, clock, certificates = null, bubblewrap = null, reading = ownReading } = options;
   /** What was listed to plan is not listed again to stage: a tree never changes under its id. */
   let lastListings: { readonly tree: string; readonly listings: readonly Listing[] } | null = null;
 
   let last: { readonly asked: string; readonly trusting: string; readonly opened: Opened } | null = null;
 
   /** A git as the fleet wants repositories to be read now, and where its object caches are. */
-  async function open(): Promise<Outcome<Opened>> {
+  async function open(signal: AbortSignal): Promise<Outcome<Opened>> {
     const asked = JSON.stringify(reading());
     // The caches can be thrown away at any time, and the way to them with them.
     if (last?.asked === asked && existsSync(last.trusting)) return ok(last.opened);
     const reader = await readerFor(reading());
     if (!reader.ok) return reader;
     const { directory, trusting } = await cacheFor(options.cache, reader.value.account);
-    const git = new Git({ program: options.git, certificates, reader: reader.value, trusting });
-    const passes = await reaches(git, trusting);
-    if (!passes.ok) return passes;
+    const program = { program: options.git, certificates, reader: reader.value, bubblewrap, trusting };
+    const reached = await gitThatReaches(directory, program, signal);
+    if (!reached.ok) return reached;
+    const git = reached.value;
     const directoryOf = (target: string, submodule: string | null = null): string =>
       submodule === null
         ? join(directory, `${target}.git`)
         : join(directory, `${target}.modules`, `${digestBytes(submodule).slice('sha256:'.length)}.git`);
-    last = { asked, trusting, opened: { git, directoryOf } };
-    return ok(last.opened);
+    const now = { git, directoryOf };
+    // What nobody waited for proves nothing.
+    if (!signal.aborted) last = { asked, trusting, opened: now };
+    return ok(now);
   }
 
   async function resolve(
@@ -237,27 +249,26 @@ export function createGitSource(options: GitSourceOptions): SourcePort {
     );
   }
 
-  const opened = <T>(origin: string, work: (opened: Opened) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+  const opened = <T>(
+    origin: string,
+    signal: AbortSignal,
+    work: (opened: Opened) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> =>
     asOutcome(origin, async () => {
-      const now = await open();
+      const now = await open(signal);
+      if (signal.aborted) return withdrawn(origin);
       return now.ok ? work(now.value) : now;
     });
   return {
-    resolve: (request, signal) => opened(request.origin, (now) => resolve(now, request, signal)),
+    async reader(signal) {
+      const now = await open(signal);
+      return now.ok ? ok(now.value.git.reader) : now;
+    },
+    readable: (origin, signal) => opened(origin, signal, ({ git }) => readable(git, origin, signal)),
+    resolve: (request, signal) => opened(request.origin, signal, (now) => resolve(now, request, signal)),
     stage: (target, facts, stageName, signal) =>
-      opened(facts.origin, (now) => stage(now, target, facts, stageName, signal)),
+      opened(facts.origin, signal, (now) => stage(now, target, facts, stageName, signal)),
   };
-}
-
-/** Whether a reader that is not the daemon's user gets to what lies in the cache directory. */
-async function reaches(git: Git, file: string): Promise<Outcome<'reached'>> {
-  const { account } = git.reader;
-  if (account === null) return ok('reached');
-  const words = ['config', '--file', file, '--get', 'safe.directory'];
-  const { exit, stderr } = await git.run({ directory: null, words, signal: new AbortController().signal }, 1_024);
-  if (exit === 0) return ok('reached');
-  const reason = `${account.name} cannot pass to ${dirname(file)}, where object caches are kept.`;
-  return refused(refusal('reader-unusable', reason, { detail: { stderr } }));
 }
 
 interface Opened {

@@ -230,8 +230,14 @@ export const releaseErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'source-closed': {
+    reason: 'The user that reads repositories cannot enter a local origin, or read what is in it.',
+    remedy: 'Let it in with setfacl -m u:READER:x DIRECTORY, or name in source.reader of fleet.toml who may read it.',
+    blame: 'user',
+    retry: 'retryable',
+  },
   'reader-unusable': {
-    reason: 'Repositories cannot be read as the user that fleet.toml names.',
+    reason: 'There is no unprivileged user that could read repositories for the daemon.',
     remedy: 'Make the user with useradd --system, let it pass to the cache directory, or correct source in fleet.toml.',
     blame: 'user',
     retry: 'retryable',

@@ -3,6 +3,7 @@ import type { Digest, Evidence } from '@idunn/kernel';
 import type { BindingDocument } from '../binding/parse.ts';
 import type { Binding } from '../binding/schema.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { readersOf } from '../fleet/readers.ts';
 
 /** What planning has to know about the machine, asked before anything is fetched (F1). Absolute paths. */
 export interface HostQuestions {
@@ -17,7 +18,7 @@ export interface HostQuestions {
   readonly mounts: readonly string[];
   /** Logins. */
   readonly users: readonly string[];
-  /** Users and groups by name; those of every target's workload, because no two may be the same. */
+  /** Users and groups by name; those of every target's workload, and who may read, because no two may be the same. */
   readonly accounts?: readonly string[];
   readonly groups?: readonly string[];
 }
@@ -64,7 +65,10 @@ export function hostQuestions(fleet: Fleet, { binding }: BindingDocument): HostQ
     ...(binding.workload.user === undefined
       ? {}
       : {
-          accounts: [...fleet.bindings.values()].flatMap((other) => usersOf(other.binding)),
+          accounts: [
+            ...[...fleet.bindings.values()].flatMap((other) => usersOf(other.binding)),
+            ...readersOf(fleet.source.reader),
+          ],
           groups: groupsOf(binding),
         }),
   };

@@ -85,6 +85,16 @@ test('I1, I2: no two targets have one user, whatever its names', () => {
   assert.ok(compile(withUsers, {}, other).ok);
 });
 
+test('I2: a workload is never the user that reads the repositories', () => {
+  const reads = (readers: HostFacts['accounts']) => compile(withUsers, { accounts: { ...accounts, ...readers } });
+  const ghost = seen({ uid: 901, gid: 801 });
+  const told = ['workload.user: ghost reads the repositories'];
+  assert.deepEqual(messages(reads({ 'idunn-reader': ghost, nobody: seen({ uid: 65_534, gid: 65_534 }) })), told);
+  assert.deepEqual(messages(reads({ 'idunn-reader': absent, nobody: ghost })), told);
+  // The first that there is reads; what comes behind it is free.
+  assert.ok(reads({ 'idunn-reader': seen({ uid: 950, gid: 950 }), nobody: ghost }).ok);
+});
+
 test('only root runs programs as others', () => {
   assert.match(messages(compile(withUsers, { uid: 1_000 })).join(), /only root starts programs as ghost/);
 });

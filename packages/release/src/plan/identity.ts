@@ -5,6 +5,7 @@ import { faultAt } from '../configuration/document.ts';
 import type { Fault } from '../configuration/fault.ts';
 import type { Path } from '../configuration/path.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { readersOf } from '../fleet/readers.ts';
 import type { NamedGroup, NamedUser, WorkloadIdentity } from '../model/plan.ts';
 import { type HostFacts, usersOf } from './host-facts.ts';
 
@@ -53,6 +54,10 @@ function checkUser(
     const first = host.accounts?.[binding.workload.user];
     if (first?.kind === 'seen' && first.value.uid === uid) return fault('it is the user that it takes turns with');
   }
+  // Whoever is the reader's user could put other commits into its object caches (I2).
+  const reader = readersOf(fleet.source.reader).find((may) => host.accounts?.[may]?.kind === 'seen');
+  const reads = reader === undefined ? undefined : host.accounts?.[reader];
+  if (reads?.kind === 'seen' && reads.value.uid === uid) return fault(`${name} reads the repositories`);
   for (const { binding: theirs } of fleet.bindings.values()) {
     if (theirs.target === binding.target) continue;
     for (const taken of usersOf(theirs)) {

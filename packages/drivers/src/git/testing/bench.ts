@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Outcome, systemClock } from '@idunn/kernel';
 import { type ResolvedSource, type SourceRequest, stagePaths } from '@idunn/release';
+import { type Reading, readerFor } from '../reader.ts';
 import { createGitSource, type GitSourceOptions } from '../source.ts';
 import { Repository, temporary } from './repository.ts';
 
@@ -23,7 +24,20 @@ export async function bench(
   const { place = 'cache', ...more } = options;
   const [cache, stages] = [join(root, place), join(root, 'stages')];
   const paths = stagePaths(stages, STAGE);
-  const source = createGitSource({ git: '/usr/bin/git', cache, stages, clock: systemClock(), ...more });
+  const reading = more.reading ?? asDaemon;
+  const { account } = valueOf(await readerFor(reading()));
+  /** Where the reader keeps object caches, and that of the target. */
+  const caches = account === null ? cache : join(cache, `reader-${account.uid}`);
+  const objects = join(caches, 'app.git');
+  const source = createGitSource({
+    git: '/usr/bin/git',
+    bubblewrap: '/usr/bin/bwrap',
+    cache,
+    stages,
+    clock: systemClock(),
+    reading,
+    ...more,
+  });
   const request = (changes: Partial<SourceRequest> = {}): SourceRequest => ({
     target: 'app',
     origin: repository.path,
@@ -44,8 +58,11 @@ export async function bench(
     await mkdir(paths.tree, { recursive: true });
     return source.stage('app', resolved.facts, STAGE, signal);
   };
-  return { root, repository, first, cache, stages, paths, source, request, resolve, stage };
+  return { root, repository, first, cache, caches, objects, stages, paths, source, request, resolve, stage };
 }
+
+/** A daemon of the test's own user, whose fleet names no reader. */
+const asDaemon = (): Reading => ({ uid: process.geteuid?.() ?? 0, reader: null, originOwners: [] });
 
 export const never = (): AbortSignal => new AbortController().signal;
 

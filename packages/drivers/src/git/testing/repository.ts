@@ -107,9 +107,10 @@ export class Repository {
   }
 }
 
-/** A temporary directory that is gone when the test ends. */
+/** A temporary directory that is gone when the test ends; for root somebody else reads what is in it. */
 export async function temporary(context: { after(work: () => Promise<void>): void }): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'idunn-git-'));
+  await chmod(path, 0o755);
   context.after(async () => {
     // Sealed releases are read-only, directories too.
     await run('/bin/chmod', ['-R', 'u+rwx', path]);

@@ -1,7 +1,8 @@
-import { chmod, lchown, lstat, readdir, stat } from 'node:fs/promises';
+import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { isErrno } from '../proc.ts';
+import { isClosed } from './modes.ts';
 import type { RunsAs } from './words.ts';
 
 /**
@@ -36,22 +37,13 @@ export async function letPass(directory: string): Promise<void> {
 /** Refuses a path which the user cannot reach, and names the directory that stops it. */
 export async function checkPassable(path: string, runs: RunsAs): Promise<Outcome<'passable'>> {
   for (let at = dirname(path); ; at = dirname(at)) {
-    const closed = await isClosed(at, runs);
-    if (closed) {
+    if (await isClosed(at, runs)) {
       return refused(
         refusal('workload-path-closed', `User ${runs.uid} cannot pass through ${at} on the way to ${path}.`),
       );
     }
     if (at === '/') return ok('passable');
   }
-}
-
-async function isClosed(directory: string, { uid, gid, stateGid }: RunsAs): Promise<boolean> {
-  const status = await stat(directory).catch(() => null);
-  if (status === null) return false;
-  if (status.uid === uid) return (status.mode & 0o100) === 0;
-  if (status.gid === gid || status.gid === stateGid) return (status.mode & 0o010) === 0;
-  return (status.mode & 0o001) === 0;
 }
 
 /** Whose a directory is; `null` when it is not there. */

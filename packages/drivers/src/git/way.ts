@@ -1,0 +1,86 @@
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Outcome, ok } from '@idunn/kernel';
+import { isClosed } from '../process/user/modes.ts';
+import { closedTo, foreign, unreadableIn } from './barred.ts';
+import { transportOf } from './command.ts';
+import type { Way } from './opening.ts';
+import type { Git } from './process.ts';
+import type { Account } from './reader.ts';
+
+const PLAIN: Way = { trusted: false, repository: null, opening: null };
+const WRITABLE_BY_OTHERS = 0o022;
+/** Everybody may make entries there, and nobody may move those of others. */
+const STICKY = 0o1000;
+
+/**
+ * The way to an origin. Where a directory on it is closed to the reader, the daemon opens it only when everything on
+ * the way is root's own, so that nobody else decides where it leads: what another user has closed is that user's to
+ * open.
+ */
+export async function wayTo(git: Git, origin: string, signal: AbortSignal): Promise<Outcome<Way>> {
+  const found = transportOf(origin) === 'file' ? await repositoryAt(origin) : null;
+  // What cannot be looked at, or keeps its data elsewhere, is git's to judge.
+  if (found === null) return ok(PLAIN);
+  const { account, owners } = git.reader;
+  const { repository } = found;
+  const trusted = found.owners.every((uid) => owners.has(uid));
+  const closed = account === null ? null : await firstClosed(git, repository, account, signal);
+  if (account === null || closed === null) return ok({ trusted, repository, opening: null });
+  if (!trusted) return foreign(origin);
+  if (closed === repository) {
+    return (await unreadableIn(repository, origin, account)) ?? closedTo(account, closed, origin, false);
+  }
+  if (!(await isRootsOwn(repository))) return closedTo(account, closed, origin, false);
+  const opening = { closed, shown: repository, writable: false };
+  return git.opens ? ok({ trusted, repository, opening }) : closedTo(account, closed, origin, true);
+}
+
+interface Found {
+  readonly repository: string;
+  readonly owners: readonly number[];
+}
+
+async function repositoryAt(origin: string): Promise<Found | null> {
+  try {
+    const top = await stat(origin);
+    const inside = await lstat(join(origin, '.git')).catch(() => null);
+    if (inside === null) return { repository: origin, owners: [top.uid] };
+    return inside.isDirectory() ? { repository: join(origin, '.git'), owners: [top.uid, inside.uid] } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The first directory on the way, its end included, that the reader cannot enter. */
+export async function firstClosed(
+  git: Git,
+  directory: string,
+  account: Account,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const real = await realpath(directory);
+  for (const at of new Set([...wayDown(directory), ...wayDown(real)])) {
+    if (!(await isClosed(at, { ...account, stateGid: null }))) continue;
+    // A list of access rights can say more than the modes do: the reader itself tries.
+    const { exit } = await git.alone.run({ directory: null, words: ['-C', at, '--version'], signal }, 1_024);
+    if (exit !== 0) return at;
+  }
+  return null;
+}
+
+/** Whether nobody but root decides what is found under this path. */
+export async function isRootsOwn(path: string): Promise<boolean> {
+  if ((await realpath(path)) !== path) return false;
+  for (const at of wayDown(dirname(path))) {
+    const { uid, mode } = await lstat(at);
+    if (uid !== 0 || ((mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0)) return false;
+  }
+  return true;
+}
+
+/** A directory and those above it, the highest first. */
+function wayDown(directory: string): readonly string[] {
+  const above = dirname(directory);
+  return above === directory ? [directory] : [...wayDown(above), directory];
+}
