@@ -23,6 +23,8 @@ export class Fortune {
   /** Crash points that were passed: one before and one after each effect and durable write. */
   points = 0;
   crashes = 0;
+  /** What effects and durable writes met, in order. */
+  readonly met: string[] = [];
   /** What the next effect or durable write is to meet. */
   next: FaultName | null = null;
   /** The phase that was last told of. */
@@ -36,16 +38,24 @@ export class Fortune {
   }
 
   beforeWrite(): WriteFate {
-    return this.#dies('before a durable write') ? 'die' : this.#uncertain();
+    return this.#meeting('write-', this.#dies('before a durable write') ? 'die' : this.#uncertain());
   }
 
   afterWrite(): Exclude<WriteFate, 'full'> {
-    if (this.#dies('after a durable write')) return 'die';
-    const fate = this.#uncertain();
-    return fate === 'full' ? 'go' : fate;
+    const fate = this.#dies('after a durable write') ? 'die' : this.#uncertain();
+    return this.#meeting('write-', fate === 'full' ? 'go' : fate);
   }
 
   fate(name: string, prospects: Prospects): Fate {
+    return this.#meeting('effect-', this.#fated(name, prospects));
+  }
+
+  #meeting<F extends string>(what: string, fate: F): F {
+    if (fate !== 'go') this.met.push(`${what}${fate}`);
+    return fate;
+  }
+
+  #fated(name: string, prospects: Prospects): Fate {
     if (this.#dies(`before ${name}`)) return 'die-before';
     const { lostChance, lateChance = 0, doubledChance = 0 } = this.#scenario;
     const next = this.next === null ? undefined : FATES[this.next];

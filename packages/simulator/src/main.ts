@@ -1,19 +1,23 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { explore } from './explore.ts';
+import { type Failing, type Range, runSeeds } from './run-seeds.ts';
 import { cellOf, printed, STRIKES } from './table.ts';
-import { type Tally, tally, together } from './tally.ts';
+import { NOTHING, type Tally, together, total } from './tally.ts';
 
 /**
  * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and
  * judges each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in
- * which one deployment meets one death, one freeze and one crash. Exit 1 on a violation or an empty cell.
+ * which one deployment meets one death, one freeze and one crash. Failing seeds are told as they come, and every while
+ * how far it is; SIGINT ends it with what it has. Exit 1 on a violation or an empty cell.
  */
 const WORKERS_LIMIT = 64;
+const SEEDS_LIMIT = 2 ** 30;
+/** Failing seeds that the last line names; each was told. */
+const NAMED_LIMIT = 100;
+const PROGRESS_EVERY_S = 10;
 
-if (isMainThread) await main();
-else parentPort?.postMessage(await tally(workerData as Parameters<typeof tally>[0]));
+await main();
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -27,50 +31,80 @@ async function main(): Promise<void> {
   });
   const [seeds, from, workers] = [Number(values.seeds), Number(values.from), Number(values.workers)];
   const whole = [seeds, from, workers].every(Number.isSafeInteger);
-  if (!whole || seeds < 1 || from < 0 || workers < 1 || workers > WORKERS_LIMIT) {
+  if (!whole || seeds < 1 || seeds > SEEDS_LIMIT || from < 0 || workers < 1 || workers > WORKERS_LIMIT) {
     console.error(
       'usage: npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore], with whole numbers',
     );
     process.exit(2);
   }
-  const begun = process.cpuUsage();
-  const told = await all({ from, seeds, workers });
-  const { user, system } = process.cpuUsage(begun);
-  const cpuSeconds = (user + system) / 1_000_000;
   const commit = commitHere();
-  for (const { seed, told: violations } of told.failing) {
-    const replay = `npm run simulate -- --seeds 1 --from ${seed}`;
-    for (const violation of violations) {
-      console.error(`seed ${seed} at commit ${commit}: ${violation}; again with: ${replay}`);
-    }
-  }
+  const { tally, failing, isStopped, cpuSeconds } = await allSeeds({ from, seeds }, workers, commit);
   const isTableWhole = !values.table || (await table());
   const isExplored = !values.explore || (await everyWay());
+  const transactions = total(tally.transactions);
   console.log(
     JSON.stringify({
       proof: 'simulate',
       commit,
-      seeds,
       from,
-      ...told,
-      failing: told.failing.slice(0, 20).map(({ seed }) => seed),
+      stopped: isStopped,
+      ...tally,
+      transactions,
+      kinds: tally.transactions,
+      failing: failing.named,
+      failed: failing.count,
       cpuSeconds: Math.round(cpuSeconds * 100) / 100,
-      transactionsPerCpuSecond: Math.round(told.transactions / cpuSeconds),
+      transactionsPerCpuSecond: Math.round(transactions / cpuSeconds),
     }),
   );
-  process.exitCode = told.failing.length > 0 || !isTableWhole || !isExplored ? 1 : 0;
+  process.exitCode = failing.count > 0 || !isTableWhole || !isExplored ? 1 : 0;
 }
 
-async function all({ from, seeds, workers }: { from: number; seeds: number; workers: number }): Promise<Tally> {
-  if (workers === 1) return tally({ from, seeds });
-  const each = Array.from({ length: Math.min(workers, seeds) }, (_, index) => {
-    const share = { from: from + index, seeds: seeds - index, stride: workers };
-    return new Promise<Tally>((resolve, reject) => {
-      const worker = new Worker(new URL(import.meta.url), { workerData: share });
-      worker.once('message', resolve).once('error', reject);
-    });
+interface Ran {
+  readonly tally: Tally;
+  readonly failing: { readonly count: number; readonly named: readonly number[] };
+  readonly isStopped: boolean;
+  readonly cpuSeconds: number;
+}
+
+async function allSeeds(range: Range, workers: number, commit: string): Promise<Ran> {
+  const begun = process.cpuUsage();
+  let tally = NOTHING;
+  let isStopped = false;
+  let toldAtS = process.uptime();
+  const failing = { count: 0, named: [] as number[] };
+  const spent = (): number => {
+    const { user, system } = process.cpuUsage(begun);
+    return (user + system) / 1_000_000;
+  };
+  const running = runSeeds(range, workers, (told) => {
+    if ('failing' in told) {
+      failing.count += 1;
+      if (failing.named.length < NAMED_LIMIT) failing.named.push(told.failing.seed);
+      return tell(told.failing, commit);
+    }
+    tally = together(tally, told.tally);
+    if (process.uptime() - toldAtS < PROGRESS_EVERY_S) return;
+    toldAtS = process.uptime();
+    const perSecond = Math.round(total(tally.transactions) / spent());
+    console.error(
+      `${tally.seeds} of ${range.seeds} seeds, ${perSecond} transactions per CPU second, ${failing.count} failing`,
+    );
   });
-  return together(await Promise.all(each));
+  const stop = (): void => {
+    isStopped = true;
+    running.stop();
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  await running.done;
+  return { tally, failing, isStopped, cpuSeconds: spent() };
+}
+
+function tell({ seed, told }: Failing, commit: string): void {
+  for (const violation of told) {
+    const replay = `npm run simulate -- --seeds 1 --from ${seed}`;
+    console.error(`seed ${seed} at commit ${commit}: ${violation}; again with: ${replay}`);
+  }
 }
 
 async function table(): Promise<boolean> {

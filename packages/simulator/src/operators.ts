@@ -44,6 +44,12 @@ export class Operators {
     return this.#alsoAwaited.has(transaction) ? 'restart' : 'continuity';
   }
 
+  /** The kind of every deployment that was asked for, and of whatever else was told to begin a phase. */
+  kinds(told: readonly { readonly transaction: string }[]): readonly Strike['kind'][] {
+    const others = [...new Set(told.map(({ transaction }) => transaction))].map((id) => this.kindOf(id));
+    return [...this.#receipts.map(() => 'deploy' as const), ...others.filter((kind) => kind !== 'deploy')];
+  }
+
   /** The same operation id again and again, until it is answered (I12). */
   async deploy(index: number): Promise<void> {
     const deploy = this.#scenario.deploys[index];

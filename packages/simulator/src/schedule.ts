@@ -26,3 +26,9 @@ export function schedule(scenario: Scenario, struck: Struck, operators: Operator
   }
   for (const { atMs, byMs } of scenario.wallSteps) time.after(atMs, () => time.stepWall(byMs));
 }
+
+/** What `schedule` does to the world beside deployments, a name for each deed. */
+export const done = (scenario: Scenario): readonly string[] =>
+  Object.entries(scenario).flatMap(([name, deeds]: [string, unknown]) =>
+    Array.isArray(deeds) && name !== 'deploys' ? deeds.map((deed) => deed.fault ?? deed.kind ?? name) : [],
+  );

@@ -20,7 +20,7 @@ import { fakePorts } from './ports/all.ts';
 import { Life } from './ports/life.ts';
 import { Rival } from './rival.ts';
 import { lastFaultMs, type Scenario } from './scenario.ts';
-import { schedule } from './schedule.ts';
+import { done, schedule } from './schedule.ts';
 import { dice } from './seed.ts';
 import { type Struck, strike } from './strike.ts';
 import type { FaultName, Strike } from './strikes.ts';
@@ -49,6 +49,10 @@ export interface Report {
   readonly struckIn: string | null;
   readonly crashes: number;
   readonly acked: number;
+  /** What befell the run: all that its scenario did to the world, and what effects and durable writes met. */
+  readonly befell: readonly string[];
+  /** Each transaction that was begun, by its kind. */
+  readonly transactions: readonly Strike['kind'][];
   /** Faults of the engine's own, the store's declared ones apart: there must be none. */
   readonly faults: readonly unknown[];
 }
@@ -185,6 +189,8 @@ export class Simulation implements Struck {
       world: this.world,
       crashes,
       acked: this.world.ledger.of('acked').length,
+      befell: [...done(this.#scenario), ...this.#fortune.met],
+      transactions: this.#operators.kinds(this.world.ledger.of('told-phase')),
       faults: this.#faults,
     };
   }

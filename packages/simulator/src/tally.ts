@@ -1,57 +1,62 @@
-import { run } from './run.ts';
-import { scenarioOf } from './scenario.ts';
+import type { Report } from './run.ts';
+
+/** How often something was, by its name. */
+type Counts = Readonly<Record<string, number>>;
 
 /** What came of the scenarios of some seeds. */
 export interface Tally {
-  readonly transactions: number;
+  readonly seeds: number;
   readonly crashes: number;
   readonly acked: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly failing: readonly { readonly seed: number; readonly told: readonly string[] }[];
+  /** Transactions that were begun, by kind. */
+  readonly transactions: Counts;
+  /** What came of the deployments; `open`: they never ended. */
+  readonly outcomes: Counts;
+  readonly faults: Counts;
+  /** How often a transaction entered each phase. */
+  readonly phases: Counts;
 }
 
-/** Violations of one seed that are told. */
-const TOLD_LIMIT = 5;
+export const NOTHING: Tally = {
+  seeds: 0,
+  crashes: 0,
+  acked: 0,
+  transactions: {},
+  outcomes: {},
+  faults: {},
+  phases: {},
+};
 
-/** Runs every `stride`-th seed from `from` on, `seeds` in all counted without the stride, and judges each. */
-export async function tally({
-  from,
-  seeds,
-  stride = 1,
-}: {
-  readonly from: number;
-  readonly seeds: number;
-  readonly stride?: number;
-}): Promise<Tally> {
-  const outcomes: Record<string, number> = {};
-  const failing: { seed: number; told: string[] }[] = [];
-  let transactions = 0;
-  let crashes = 0;
-  let acked = 0;
-  for (let seed = from; seed < from + seeds; seed += stride) {
-    const report = await run(scenarioOf(seed));
-    transactions += report.results.length;
-    crashes += report.crashes;
-    acked += report.acked;
-    for (const result of report.results) {
-      const outcome = result?.outcome ?? 'open';
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-    }
-    if (report.violations.length === 0) continue;
-    const told = report.violations.slice(0, TOLD_LIMIT).map(({ of, atMs, detail }) => `${of} at ${atMs} ms: ${detail}`);
-    failing.push({ seed, told });
-  }
-  return { transactions, crashes, acked, outcomes, failing };
+export const tallyOf = ({ crashes, acked, results, world, befell, transactions }: Report): Tally => ({
+  seeds: 1,
+  crashes,
+  acked,
+  transactions: counted(transactions),
+  outcomes: counted(results.map((result) => result?.outcome ?? 'open')),
+  faults: counted(befell),
+  phases: counted(world.ledger.of('told-phase').map(({ phase }) => phase)),
+});
+
+export const together = (a: Tally, b: Tally): Tally => ({
+  seeds: a.seeds + b.seeds,
+  crashes: a.crashes + b.crashes,
+  acked: a.acked + b.acked,
+  transactions: summed(a.transactions, b.transactions),
+  outcomes: summed(a.outcomes, b.outcomes),
+  faults: summed(a.faults, b.faults),
+  phases: summed(a.phases, b.phases),
+});
+
+export const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+function counted(names: readonly string[]): Counts {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
-export function together(tallies: readonly Tally[]): Tally {
-  const sum = (of: (one: Tally) => number): number => tallies.reduce((total, one) => total + of(one), 0);
-  const names = [...new Set(tallies.flatMap(({ outcomes }) => Object.keys(outcomes)))].sort();
-  return {
-    transactions: sum((one) => one.transactions),
-    crashes: sum((one) => one.crashes),
-    acked: sum((one) => one.acked),
-    outcomes: Object.fromEntries(names.map((name) => [name, sum(({ outcomes }) => outcomes[name] ?? 0)])),
-    failing: tallies.flatMap(({ failing }) => failing).sort((a, b) => a.seed - b.seed),
-  };
+function summed(a: Counts, b: Counts): Counts {
+  const sum: Record<string, number> = { ...a };
+  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 }
