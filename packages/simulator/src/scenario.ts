@@ -5,6 +5,7 @@ import type { FaultName, Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import { BEHAVIOURS } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
+import type { Unreadable } from './world/world.ts';
 
 /**
  * The engine dies; the machine starts anew; whoever serves dies; whoever was launched beside it dies; the observer
@@ -69,6 +70,12 @@ export interface Scenario {
   readonly observerDown: readonly { readonly fromMs: number; readonly untilMs: number }[];
   /** Another authority, with records of its own, over the same state root. */
   readonly rival?: RivalScenario;
+  readonly unreadable?: readonly {
+    readonly what: Unreadable;
+    readonly target: string;
+    readonly fromMs: number;
+    readonly untilMs: number;
+  }[];
   readonly wallSteps: readonly { readonly atMs: number; readonly byMs: number }[];
 }
 
@@ -91,7 +98,9 @@ export const lastFaultMs = (scenario: Scenario): number =>
   Math.max(
     0,
     ...[...scenario.kills, ...scenario.reboots, ...scenario.orders, ...scenario.wallSteps].map(({ atMs }) => atMs),
-    ...[...scenario.freezes, ...scenario.holds, ...scenario.observerDown].map(({ untilMs }) => untilMs),
+    ...[...scenario.freezes, ...scenario.holds, ...scenario.observerDown, ...(scenario.unreadable ?? [])].map(
+      ({ untilMs }) => untilMs,
+    ),
   ) + 1_000;
 
 const ONE: Readonly<Record<string, TargetShape>> = { app: { stores: 1, routed: true } };

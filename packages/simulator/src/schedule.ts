@@ -24,6 +24,10 @@ export function schedule(scenario: Scenario, struck: Struck, operators: Operator
     time.after(fromMs, () => struck.observer(false));
     time.after(untilMs, () => struck.observer(true));
   }
+  for (const { what, target, fromMs, untilMs } of scenario.unreadable ?? []) {
+    time.after(fromMs, () => world.unreadable.add(`${what} ${target}`));
+    time.after(untilMs, () => world.unreadable.delete(`${what} ${target}`));
+  }
   for (const { atMs, byMs } of scenario.wallSteps) time.after(atMs, () => time.stepWall(byMs));
 }
 

@@ -268,7 +268,7 @@ export class Simulation implements Struck {
       // Where there is an earlier deployment, it is the last that is struck.
       if (one.kind === 'deploy' && this.#operators.last !== transaction) continue;
       this.struck.add(one);
-      this.time.after(0, () => strike(this, one.fault, target, transaction));
+      this.time.after(0, () => strike(this, one, target, transaction));
     }
   }
 

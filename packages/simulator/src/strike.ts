@@ -1,8 +1,8 @@
 import type { EngineApi } from '@idunn/authority';
 import type { Fates } from './misfortune.ts';
-import type { FaultName } from './strikes.ts';
+import type { FaultName, Strike } from './strikes.ts';
 
-/** How long a freeze, a hold or an outage lasts that strikes a phase. */
+/** How long a freeze, a hold or an outage lasts, where the strike does not say. */
 const STRIKE_MS = 400;
 
 /** What a strike does something to, beside the world. */
@@ -14,12 +14,17 @@ export interface Struck extends Fates {
 }
 
 /** Does a fault to a transaction and its target, now. */
-export function strike(struck: Struck, fault: FaultName, target: string, transaction: string): void {
+export function strike(
+  struck: Struck,
+  { fault, lastsMs = STRIKE_MS }: Strike,
+  target: string,
+  transaction: string,
+): void {
   const { world } = struck;
   const about = { operationId: `strike-${fault}`, actor: 'ops', tenant: 'local', transaction };
   const ended = (stop: 'freeze' | 'hold'): void => {
     world.stop(stop, target, { by: 'ops', reason: 'audit' });
-    world.time.after(STRIKE_MS, () => world.stop(stop, target, null));
+    world.time.after(lastsMs, () => world.stop(stop, target, null));
   };
   switch (fault) {
     case 'daemon-killed':
@@ -35,7 +40,7 @@ export function strike(struck: Struck, fault: FaultName, target: string, transac
     case 'machine-rebooted':
       return struck.reboot();
     case 'observer-gone':
-      world.time.after(STRIKE_MS, () => struck.observer(true));
+      world.time.after(lastsMs, () => struck.observer(true));
       return struck.observer(false);
     case 'clock-stepped':
       return world.time.stepWall(-3_600_000);

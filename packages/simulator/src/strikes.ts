@@ -34,6 +34,8 @@ export interface Strike {
   readonly kind: KindName;
   readonly phase: Phase | BackPhase;
   readonly fault: FaultName;
+  /** How long a freeze, a hold or an outage lasts that strikes it; a moment, where nothing is said. */
+  readonly lastsMs?: number;
 }
 
 /** Why a cell of the table cannot be; `null` where it can, and then a run must reach it. */

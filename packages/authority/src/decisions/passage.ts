@@ -117,10 +117,20 @@ function leftBehind({ e, passage: { direction, move } }: PassageFrame): Standing
   return e.holder.issued && e.holder.found.kind === 'absent' ? reading.standing : null;
 }
 
+const neverLasting = ({ relaunches, successor }: Passage): Refusal => ({
+  ...because(
+    'phase-deadline',
+    `${successor.subject.incarnation} was launched ${relaunches + 1} times and never lasted.`,
+  ),
+  remedy: 'idunn logs shows why; it is launched again and again, and idunn up replaces it.',
+});
+
 /** Which refusal a passed deadline is, by how far the handover came. */
 function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   const { relaunches, spent } = f.passage;
   if (relaunches > 0 && where.at !== 'granted') {
+    // On the way back a launch is ended for whatever is wrong with it: it need not have exited (I10).
+    if (f.persistent) return neverLasting(f.passage);
     return because('candidate-exited', `It ended ${relaunches} times after its grant, last ${spent.at(-1) ?? 'once'}.`);
   }
   const away = f.passage.direction === 'forward' ? observerAway(f.e, f.passage.successor.launch.id) : null;

@@ -1,5 +1,6 @@
 import { StoreFault } from '@idunn/kernel';
 import { LostAnswer } from '../ports/life.ts';
+import { absence } from './absence.ts';
 import { apart } from './apart.ts';
 import { continuity } from './continuity.ts';
 import { crashProof } from './crash-proof.ts';
@@ -7,12 +8,14 @@ import { cut } from './cut.ts';
 import { endings } from './endings.ts';
 import { freezes } from './freezes.ts';
 import { gated } from './gated.ts';
+import { incumbent } from './incumbent.ts';
 import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
 import { nothingLost } from './nothing-lost.ts';
 import { observedNotConfigured } from './observed.ts';
 import { oneState } from './one-state.ts';
 import { oneWriter } from './one-writer.ts';
+import { paged } from './paged.ts';
 import { sealed } from './sealed.ts';
 import { twoAuthorities } from './two-authorities.ts';
 
@@ -25,11 +28,14 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...observedNotConfigured(judged.world),
   ...noReplay(judged.world),
   ...crashProof(judged),
+  ...incumbent(judged),
   ...gated(judged.world),
   ...apart(judged),
   ...cut(judged),
   ...freezes(judged),
   ...continuity(judged),
+  ...paged(judged),
+  ...absence(judged),
   ...nothingLost(judged),
   ...endings(judged),
   ...ownFaults(judged),

@@ -91,7 +91,7 @@ function longGaps(world: World, target: string): readonly Violation[] {
   return found;
 }
 
-function isOf(world: World, entry: Entry, target: string): boolean {
+export function isOf(world: World, entry: Entry, target: string): boolean {
   switch (entry.kind) {
     case 'started':
     case 'ended':

@@ -1,5 +1,5 @@
-import type { Scenario } from '../scenario.ts';
 import type { World } from '../world/world.ts';
+import { isCalmBut, isEveryBuildGood, isEveryBuildOnce } from './calm.ts';
 import { intents } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
 
@@ -17,27 +17,14 @@ export const crashProof = (judged: Judged): readonly Violation[] => [
 /** Where nothing else befell it, a good deployment ends as it does without a death. */
 function notResumed({ world, results, deploys, scenario }: Judged): readonly Violation[] {
   const deaths = world.ledger.of('crash').length;
-  if (deaths === 0 || !isOtherwiseCalm(scenario)) return [];
+  const calm = isCalmBut(scenario, { strikes: ['daemon-killed'], misfortune: 'death' });
+  if (deaths === 0 || !calm || !isEveryBuildGood(scenario)) return [];
   return results.flatMap((result, index): Violation[] => {
     if (result === null || result.outcome === 'admitted' || result.outcome === 'unchanged') return [];
     const why = `${result.outcome} (${result.refusal?.code})`;
     const detail = `deploy ${index} of ${deploys[index]?.target} ended ${why} for a death of Idunn`;
     return [{ of: 'I6', atMs: world.time.nowMs, detail }];
   });
-}
-
-/** Nothing befell the world but deaths of Idunn, and every build is a good one. */
-function isOtherwiseCalm(scenario: Scenario): boolean {
-  const { lostChance, uncertainChance, lateChance = 0, doubledChance = 0, misfortune, strikes = [] } = scenario;
-  const { kills, freezes, holds, reboots, orders, observerDown } = scenario;
-  return (
-    lostChance + uncertainChance + lateChance + doubledChance === 0 &&
-    scenario.rival === undefined &&
-    [kills, freezes, holds, reboots, orders, observerDown].every((faults) => faults.length === 0) &&
-    (misfortune === undefined || misfortune.what === 'death') &&
-    strikes.every(({ fault }) => fault === 'daemon-killed') &&
-    scenario.deploys.every(({ behaviour, newSchema }) => behaviour === 'good' && newSchema !== true)
-  );
 }
 
 /** A launch that neither lease nor route ever named, beside another such one of the same build. */
@@ -71,11 +58,6 @@ function launchedTwice({ world, scenario }: Judged): readonly Violation[] {
     }
   });
 }
-
-export const isEveryBuildOnce = ({ deploys }: Scenario, target: string): boolean => {
-  const own = deploys.filter((deploy) => deploy.target === target);
-  return new Set(own.map(({ behaviour, revision }) => `${behaviour} ${revision}`)).size === own.length;
-};
 
 /** What a deployment displaced has ended before it is told complete (F15). */
 function completeTooEarly(world: World): readonly Violation[] {

@@ -1,6 +1,5 @@
-import type { Scenario } from '../scenario.ts';
-import type { FaultName } from '../strikes.ts';
 import type { World } from '../world/world.ts';
+import { mayLie, mayMislead } from './calm.ts';
 import type { Judged, Violation } from './judged.ts';
 
 /**
@@ -8,7 +7,7 @@ import type { Judged, Violation } from './judged.ts';
  * where an answer of the proxy was lost or false: then it may not have held anything.
  */
 export const cut = ({ world, scenario }: Judged): readonly Violation[] =>
-  mayMislead(scenario)
+  mayLie(scenario) || mayMislead(scenario)
     ? []
     : world.ledger
         .of('cut')
@@ -18,19 +17,6 @@ export const cut = ({ world, scenario }: Judged): readonly Violation[] =>
           atMs,
           detail: `${activation} was ended while it served ${requests} requests`,
         }));
-
-const MISLEADING: ReadonlySet<FaultName | undefined> = new Set([
-  'answer-lost',
-  'effect-overtaken',
-  'effect-claimed',
-  'effect-denied',
-  'reading-garbled',
-]);
-
-function mayMislead({ lostChance, wrongChance = 0, overtakenChance = 0, strikes = [], meets }: Scenario): boolean {
-  const chances = lostChance + wrongChance + overtakenChance;
-  return chances > 0 || [meets?.fault, ...strikes.map(({ fault }) => fault)].some((fault) => MISLEADING.has(fault));
-}
 
 const wasAdmitted = (world: World, activation: string): boolean =>
   world.ledger.of('told-admitted').some(({ row }) => row === activation);

@@ -1,4 +1,6 @@
 import type { Entry } from '../world/ledger.ts';
+import { isCalmBut, isEveryBuildGood, isEveryBuildOnce } from './calm.ts';
+import { Announced } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
 
 /** From the reading of a stop to the deed that it admitted, where nothing came between. */
@@ -12,27 +14,45 @@ const SLACK_MS = 400;
 export function freezes({ world, scenario }: Judged): readonly Violation[] {
   const found: Violation[] = [];
   const since = new Map<string, number>();
+  const announced = new Announced();
+  // What a crash or an outage of the observer put off is not held by a stop that came meanwhile.
   let disturbedMs = Number.NEGATIVE_INFINITY;
+  let crashedMs = Number.NEGATIVE_INFINITY;
   const admitted = new Map<string, string>();
-  const engagedFor = (stop: 'freeze' | 'hold', target: string, atMs: number): boolean => {
+  const serving = new Map<string, string>();
+  const engagedFor = (stop: 'freeze' | 'hold', target: string, atMs: number, unlessMs = disturbedMs): boolean => {
     const fromMs = since.get(`${stop} ${target}`);
-    return fromMs !== undefined && atMs - fromMs > SLACK_MS && disturbedMs < fromMs - SLACK_MS;
+    return fromMs !== undefined && atMs - fromMs > SLACK_MS && unlessMs < fromMs - SLACK_MS;
   };
   const violated = ({ atMs }: Entry, detail: string): void => void found.push({ of: 'I8', atMs, detail });
   // The operator's own restarts, a deployment of the same build and one that returns launch what is admitted as well.
-  const only = scenario.orders.length === 0 && isEveryBuildOnce(scenario.deploys);
+  const only =
+    scenario.orders.length === 0 && Object.keys(scenario.shapes).every((one) => isEveryBuildOnce(scenario, one));
+  // Good builds that nothing but a stop holds up are never late.
+  const held = { spans: ['freezes', 'holds'], strikes: ['frozen', 'held', 'observer-gone'] } as const;
+  const unhurried = isCalmBut(scenario, held) && isEveryBuildGood(scenario);
   for (const entry of world.ledger.entries) {
     switch (entry.kind) {
       case 'stop':
         if (entry.engaged) since.set(`${entry.stop} ${entry.target}`, entry.atMs);
         else since.delete(`${entry.stop} ${entry.target}`);
         break;
+      case 'durable':
+        announced.take(entry);
+        break;
       case 'crash':
       case 'reboot':
+        crashedMs = entry.atMs;
+        disturbedMs = entry.atMs;
+        break;
       case 'observer':
         disturbedMs = entry.atMs;
         break;
+      case 'told-restored':
+        serving.set(entry.target, entry.row ?? entry.route?.[0] ?? '');
+        break;
       case 'told-admitted':
+        serving.set(entry.target, entry.row ?? entry.route?.[0] ?? '');
         if (entry.incarnation !== null) admitted.set(targetOf(entry.incarnation), entry.incarnation);
         break;
       case 'expected': {
@@ -44,10 +64,24 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
       case 'asked': {
         const { target = '', incarnation } = world.processes.get(entry.activation)?.activation ?? {};
         // A return asks a candidate that was never admitted.
-        if (only && admitted.get(target) === incarnation && engagedFor('freeze', target, entry.atMs))
+        if (only && admitted.get(target) === incarnation && engagedFor('freeze', target, entry.atMs, crashedMs))
           violated(entry, `${entry.activation} was fenced under a freeze`);
         break;
       }
+      case 'ended': {
+        const process = world.processes.get(entry.activation);
+        const { target = '' } = process?.activation ?? {};
+        if (!only || !entry.asked || serving.get(target) !== entry.activation || process?.state === 'failed') break;
+        // Once that is written down, the incumbent ends whatever is engaged afterwards.
+        const decidedMs = announced.displacesSinceMs(entry.activation) ?? entry.atMs;
+        if (engagedFor('freeze', target, decidedMs, crashedMs))
+          violated(entry, `${entry.activation} was ended under a freeze`);
+        break;
+      }
+      case 'told-ended':
+        if (entry.code === 'phase-deadline' && unhurried && engagedFor('freeze', entry.target, entry.atMs, crashedMs))
+          violated(entry, `the clock of ${entry.transaction} ran out under a freeze`);
+        break;
       case 'started': {
         const started = world.processes.get(entry.activation)?.activation;
         const again = started !== undefined && admitted.get(started.target) === started.incarnation;
@@ -65,7 +99,3 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
 }
 
 const targetOf = (incarnation: string): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
-
-const isEveryBuildOnce = (deploys: Judged['deploys']): boolean =>
-  new Set(deploys.map(({ target, behaviour, revision }) => `${target} ${behaviour} ${revision}`)).size ===
-  deploys.length;

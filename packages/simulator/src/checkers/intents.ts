@@ -1,27 +1,27 @@
 import type { RecordOf, TransactionRecord } from '@idunn/authority';
-import type { Batch } from '@idunn/kernel';
+import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Violation } from './judged.ts';
 
 /** What was written down before it was done. */
-class Announced {
+export class Announced {
   readonly launches = new Set<string>();
   /** Activations that continuity mints ahead. */
   readonly spares = new Set<string>();
   readonly incarnations = new Set<string>();
   readonly #moves = new Set<string>();
   readonly #successors = new Set<string>();
-  readonly #predecessors = new Set<string>();
+  readonly #predecessors = new Map<string, number>();
   /** Targets of which a launch that nobody is to follow gives the lease back. */
   readonly #emptied = new Set<string>();
 
-  take(mutations: Batch['mutations']): void {
+  take({ mutations, atMs }: Extract<Entry, { kind: 'durable' }>): void {
     for (const { key, next } of mutations) {
       if (next === null) continue;
       if (key.kind === 'activation') this.launches.add(key.id);
       if (key.kind === 'continuity') this.#spare(next as unknown as RecordOf<'continuity'>);
       if (key.kind === 'incarnation') this.incarnations.add(key.id);
-      if (key.kind === 'transaction') this.#passage(next as unknown as TransactionRecord);
+      if (key.kind === 'transaction') this.#passage(next as unknown as TransactionRecord, atMs);
     }
   }
 
@@ -29,7 +29,7 @@ class Announced {
     if (spare !== null) this.spares.add(spare.activation);
   }
 
-  #passage({ target, state }: TransactionRecord): void {
+  #passage({ target, state }: TransactionRecord, atMs: number): void {
     if (state.phase === 'returning' && state.passage === null) this.#emptied.add(target);
     if (!('passage' in state) || state.passage === null) return;
     const { move, successor, predecessors } = state.passage;
@@ -37,7 +37,10 @@ class Announced {
     // Between its stores a move is made by taking the lease from everybody first.
     if (move !== null) this.#moves.add(`${target} ${move.to.epoch} null`);
     this.#successors.add(successor.launch.id);
-    for (const { document } of predecessors) this.#predecessors.add(document.activation);
+    for (const { document } of predecessors) {
+      const { activation } = document;
+      this.#predecessors.set(activation, this.#predecessors.get(activation) ?? atMs);
+    }
   }
 
   moves(store: string, epoch: number, activation: string | null): boolean {
@@ -47,6 +50,8 @@ class Announced {
 
   routes = (activation: string): boolean => this.#successors.has(activation);
   displaces = (activation: string): boolean => this.#predecessors.has(activation);
+  /** When it was first written down that somebody is to take its place. */
+  displacesSinceMs = (activation: string): number | undefined => this.#predecessors.get(activation);
 }
 
 /**
@@ -61,7 +66,7 @@ export function intents(world: World): readonly Violation[] {
       known ? [] : [{ of: 'I6', atMs: entry.atMs, detail: `${detail}, and no record had said so` }];
     switch (entry.kind) {
       case 'durable':
-        announced.take(entry.mutations);
+        announced.take(entry);
         return [];
       case 'minted': {
         const { activation: id } = entry;

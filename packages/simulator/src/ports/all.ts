@@ -11,6 +11,7 @@ import type { Life } from './life.ts';
 import { fakeObserver } from './observer.ts';
 import { fakeRelease } from './release.ts';
 import { fakeRoute } from './route.ts';
+import { withUnreadable } from './unreadable.ts';
 import { fakeWorkload } from './workload.ts';
 
 /** Everything that one life of the engine reaches of the simulated world. */
@@ -30,7 +31,7 @@ export function fakePorts(
   },
 ): EnginePorts {
   const observer = fakeObserver(world, life);
-  return {
+  return withUnreadable(world, {
     clock: world.time.clock,
     timers: { after: (delayMs, fire) => world.time.after(delayMs, () => life.deliver(fire)) },
     ids,
@@ -46,5 +47,5 @@ export function fakePorts(
     route: fakeRoute(world, life, clients),
     freeze: fakeFreeze(world, life),
     observerFor: () => observer,
-  };
+  });
 }

@@ -1,6 +1,8 @@
+import { TEETH_OF_ABSENCE } from './absence.ts';
 import { TEETH_OF_CONTINUITY } from './continuity.ts';
 import { TEETH_OF_CRASHES } from './crashes.ts';
 import { TEETH_OF_FLEETS } from './fleets.ts';
+import { TEETH_OF_INCUMBENTS } from './incumbents.ts';
 import { TEETH_OF_KINDS } from './kinds.ts';
 import { TEETH_OF_PROMOTION } from './promotion.ts';
 import { TEETH_OF_STOPS } from './stops.ts';
@@ -13,7 +15,9 @@ export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_KINDS,
   ...TEETH_OF_TREES,
   ...TEETH_OF_FLEETS,
+  ...TEETH_OF_INCUMBENTS,
   ...TEETH_OF_CRASHES,
   ...TEETH_OF_CONTINUITY,
   ...TEETH_OF_STOPS,
+  ...TEETH_OF_ABSENCE,
 ];

@@ -28,8 +28,33 @@ const flapping: Scenario = {
   kills: [2_000, 4_000, 12_000, 24_000, 50_000].map((atMs) => ({ target: 'app', atMs })),
 };
 
+/** I9: keeps to itself that it has restarted something again and again. */
+function withoutPage(e: ContinuityEvidence): ContinuityDecision {
+  const decision = decideContinuity(e);
+  if (decision.kind !== 'rest') return decision;
+  return { ...decision, concerns: decision.concerns.filter(({ code }) => code !== 'restarted-too-often') };
+}
+
+/** I9: measures its waits by the clock on the wall (F29). */
+function withWallClock(e: ContinuityEvidence): ContinuityDecision {
+  const aheadMs = e.now.wallMs - EPOCH_MS - e.now.monotonicMs;
+  const decision = decideContinuity({ ...e, now: { ...e.now, monotonicMs: e.now.monotonicMs + aheadMs } });
+  if (decision.kind !== 'rest' || decision.wakeAtMs === null) return decision;
+  return { ...decision, wakeAtMs: decision.wakeAtMs - aheadMs };
+}
+/** What the wall shows as virtual time begins. */
+const EPOCH_MS = 1_800_000_000_000;
+
+const flappingOn: Scenario = {
+  ...flapping,
+  kills: [...flapping.kills, { target: 'app', atMs: 100_000 }, { target: 'app', atMs: 200_000 }],
+};
+const setBack: Scenario = { ...flapping, wallSteps: [{ atMs: 13_000, byMs: -3_600_000 }] };
+
 /** What is admitted is brought back for ever. */
 export const TEETH_OF_CONTINUITY: readonly Tooth[] = [
   { name: 'gives a target up', breaks: 'I9', scenario: flapping, decideContinuity: withAnEnd },
   { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
+  { name: 'tells nobody of many restarts', breaks: 'I9', scenario: flappingOn, decideContinuity: withoutPage },
+  { name: 'waits by the clock on the wall', breaks: 'I9', scenario: setBack, decideContinuity: withWallClock },
 ];

@@ -57,6 +57,8 @@ export type Deed =
       readonly phase: string;
       readonly note: string | null;
     }
+  /** Something to look at was told to have begun or ended. */
+  | { readonly kind: 'told-incident'; readonly target: string; readonly code: string; readonly open: boolean }
   /** The disk under the record store has it: what the next engine will find. */
   | { readonly kind: 'durable'; readonly mutations: Batch['mutations'] }
   /** An operator's stop was engaged or cleared. */

@@ -20,6 +20,11 @@ export function noteTold(world: World, shapes: Scenario['shapes'], event: Engine
       world.ledger.note({ ...ending(event.outcome, code), target, transaction, incarnation, row, route });
       return;
     }
+    case 'incident': {
+      const { target, code, state } = event;
+      world.ledger.note({ kind: 'told-incident', target, code, open: state === 'opened' });
+      return;
+    }
     default:
       return;
   }

@@ -39,6 +39,9 @@ export interface Projection {
 /** How often a driver looks at what it watches without being told of anything. */
 const SWEEP_MS = 5_000;
 
+/** What cannot be looked at for a while: no process of a target, its lease row and claim, or its route. */
+export type Unreadable = 'process' | 'lease' | 'route';
+
 /** Everything outside Idunn: disks, processes, proxy, observer. It outlives every engine. */
 export class World {
   readonly time: VirtualTime;
@@ -61,6 +64,8 @@ export class World {
   readonly spent = new Set<string>();
   readonly frozen = new Map<string, { by: string; reason: string } | 'unreadable'>();
   readonly held: World['frozen'] = new Map();
+  /** What cannot be looked at now, as `process app`. */
+  readonly unreadable = new Set<string>();
   /** Targets whose builds take minutes. */
   readonly slowBuilds = new Set<string>();
   /** How often a driver looked at a process. */

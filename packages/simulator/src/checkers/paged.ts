@@ -1,0 +1,32 @@
+import { isOf } from './continuity.ts';
+import type { Judged, Violation } from './judged.ts';
+
+/** Charged attempts within an hour that page. */
+const CHARGED_LIMIT = 6;
+const CHARGED_SPAN_MS = 3_600_000;
+
+/** I9: many failures page; before an attempt that follows as many within an hour, somebody was told. */
+export const paged = (judged: Judged): readonly Violation[] =>
+  Object.keys(judged.shapes).flatMap((target) => unpaged(judged, target));
+
+function unpaged({ world, scenario }: Judged, target: string): readonly Violation[] {
+  const { deploys, orders, reboots, strikes = [] } = scenario;
+  const own = deploys.filter((deploy) => deploy.target === target);
+  // The operator's restarts, and those that a reboot asks for, are charged to nobody.
+  if (own.length !== 1 || orders.length > 0 || reboots.length > 0 || strikes.length > 0) return [];
+  let admitted = false;
+  let told = false;
+  const attemptsMs: number[] = [];
+  return world.ledger.entries.flatMap((entry): Violation[] => {
+    if (entry.kind === 'told-incident' && entry.target === target && entry.code === 'restarted-too-often') {
+      told = entry.open;
+    }
+    if (!isOf(world, entry, target)) return [];
+    if (entry.kind === 'told-admitted') admitted = true;
+    if (entry.kind !== 'started' || !admitted) return [];
+    attemptsMs.push(entry.atMs);
+    const recent = attemptsMs.filter((atMs) => entry.atMs - atMs < CHARGED_SPAN_MS).length - 1;
+    if (recent < CHARGED_LIMIT || told) return [];
+    return [{ of: 'I9', atMs: entry.atMs, detail: `${target} was restarted ${recent} times before, and nobody told` }];
+  });
+}
