@@ -154,6 +154,31 @@ test('F22: a deployment replaces an incumbent that dies again and again', async 
   assert.deepEqual((await view()).incidents, []);
 });
 
+test('I9: another release that is admitted owes nothing for the restarts of the one before it', async () => {
+  const { simulation, up, view, started } = await admitted('lies-when-relaunched');
+  simulation.kill('app');
+  await simulation.pass(400_000);
+  assert.ok((await view()).continuity.streak > 5);
+  assert.ok((await view()).incidents.some(({ code }) => code === 'restarted-too-often'));
+  const taken = await up('op-2', refOf('good', 2));
+  assert.ok(taken.ok);
+  assert.equal((await simulation.resultOf(taken.value.transaction)).outcome, 'admitted');
+  await simulation.pass(1_000);
+  const after = await view();
+  assert.deepEqual([after.continuity.streak, after.incidents], [0, []]);
+  const before = started().length;
+  simulation.kill('app');
+  await simulation.pass(400);
+  assert.equal(started().length, before + 1, 'at once, not after the wait of the other');
+  assert.equal((await view()).continuity.streak, 1);
+  const restart = await simulation.ask((engine) =>
+    engine.submit({ kind: 'restart', target: 'app', operationId: 'op-3', actor: 'ada', tenant: 'local' }),
+  );
+  assert.ok(restart.ok);
+  assert.equal((await simulation.resultOf(restart.value.transaction)).outcome, 'admitted');
+  assert.equal((await view()).continuity.streak, 1, 'the same release restarted is no admission of its own');
+});
+
 test('F22: a restart that cannot prove its route gives way to a deployment', async () => {
   const { simulation, up, view } = await admitted();
   // Its next launch holds the lease and is never seen to be active.

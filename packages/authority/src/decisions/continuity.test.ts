@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, refusal, seen, unknown } from '@idunn/kernel';
+import { absent, type Moment, refusal, seen, unknown } from '@idunn/kernel';
 import { noContinuity } from '../records/continuity.ts';
 import { alive, INCUMBENT, laterBy, launchOf, NOW, OLD, TARGET, word } from '../testing/samples.ts';
 import { decideContinuity } from './continuity.ts';
@@ -50,10 +50,17 @@ test('nothing is begun while a transaction owns the target', () => {
 
 test('F29: the wait before an attempt doubles to its cap, and one of another boot begins anew', () => {
   assert.deepEqual([0, 1, 2, 3, 7, 50].map(restartDelayMs), [0, 5_000, 10_000, 20_000, 300_000, 300_000]);
-  const record = { ...noContinuity('app'), streak: 2, assessed: 'act-old', anchor: { ...NOW, bootId: 'boot-0' } };
-  const decision = decideContinuity(dead({ record, now: laterBy(60_000) }));
+  const earlier = { ...NOW, bootId: 'boot-0' };
+  const record = { ...noContinuity('app'), streak: 2, assessed: 'act-old', anchor: earlier };
+  const admittedIn = (admittedAt: Moment) => {
+    const admitted = { ...INCUMBENT, transaction: 'tx-0', admittedAt, runningSince: NOW };
+    return decideContinuity(dead({ record, now: laterBy(60_000), target: { ...TARGET, queue: [], admitted } }));
+  };
+  const decision = admittedIn(earlier);
   assert.ok(decision.kind === 'persist' && decision.begin === null);
   assert.deepEqual(decision.record.anchor, laterBy(60_000));
+  const ofAnother = admittedIn(NOW);
+  assert.ok(ofAnother.kind === 'persist' && ofAnother.begin !== null, 'admitted since the reboot: nothing is owed');
 });
 
 test('I5: a refused demotion defers the attempt with a record, and is asked again after the wait', () => {

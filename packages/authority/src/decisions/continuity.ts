@@ -1,6 +1,7 @@
 import { catalogue, type Refusal } from '@idunn/kernel';
 import type { Body } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
+import { recordOfAdmission } from './continuity-admission.ts';
 import { type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
@@ -17,7 +18,8 @@ const LOOK_AGAIN_MS = 1_000;
  * What continuity does next for one target: the admitted incarnation, or whoever holds the lease, is brought back for
  * ever (I9). Pure. It rests while a transaction owns the target, and never touches what lives and is well.
  */
-export function decideContinuity(e: ContinuityEvidence): ContinuityDecision {
+export function decideContinuity(all: ContinuityEvidence): ContinuityDecision {
+  const e = { ...all, record: recordOfAdmission(all.record, all.target, all.now) };
   const body = onDuty(e.target);
   if (body === null || e.target.takenBy !== null || e.target.restart !== null) return rest();
   if (isRelaunching(e.head, body) || isTaking(e)) return rest();

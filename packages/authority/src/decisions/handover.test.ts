@@ -316,5 +316,8 @@ test('I10: with nobody to return to, a route that cannot be read is not taken fo
   const deleted = step({ answers, rows: absent, route: absent }, record);
   assert.ok(deleted.kind === 'persist' && deleted.state.phase === 'returning' && deleted.state.settled);
   const lost = step({ answers, rows: unknown('the store lease is missing'), route: absent }, record);
-  assert.equal(lost.kind === 'wait' ? lost.what : lost.kind, 'the lease row: the store lease is missing');
+  assert.equal(
+    lost.kind === 'wait' ? lost.what : lost.kind,
+    `the lease row in ${OLD.plan.state?.root}: the store lease is missing`,
+  );
 });

@@ -89,12 +89,18 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
   const { launch } = passage.successor;
   if (where.at === 'unreadable') {
     const left = leftBehind(f);
-    if (left !== null && passage.move !== null) return f.keep({ ...passage, move: { ...passage.move, from: left } });
-    if (isPast(e, f.untilMs)) return f.giveUp(because('lease-row-unexpected', where.detail), true);
-    return wait(`the lease row: ${where.detail}`, 'idunn inspect', {
+    if (left?.gone === true && passage.move !== null) {
+      return f.keep({ ...passage, move: { ...passage.move, from: left.standing } });
+    }
+    const code = e.rows.kind === 'seen' ? 'lease-row-unexpected' : 'lease-row-unreadable';
+    const root = f.plan.state?.root ?? 'the state root';
+    const how = left === null ? '' : ', which goes on once its process was ended and is seen gone';
+    const why = because(code, `${root}: ${where.detail}${how}.`);
+    if (isPast(e, f.untilMs)) return f.giveUp(why, true);
+    return wait(`the lease row in ${why.reason}`, why.remedy, {
       untilMs: f.untilMs,
       wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-      incident: e.rows.kind === 'seen' ? 'lease-row-unexpected' : 'lease-row-unreadable',
+      incident: code,
     });
   }
   if (isPast(e, f.untilMs)) return f.giveUp(lateness(f, where), !mayStepBack(f, where));
@@ -107,14 +113,20 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
 }
 
 /**
- * The row that the way back meets in the incumbent's own place, when the last that it was granted to was not the
- * incumbent but a later launch of ours that is seen gone. Any other row stays held (I1, I10).
+ * The row that the way back meets in the incumbent's own place: the last that it was granted to was a later launch of
+ * ours, or the state came back from a copy and names an earlier one. It is moved on from once that is seen gone, for
+ * what still runs may hold files that are not these any more. Any other row stays held (I1, I10).
  */
-function leftBehind({ e, passage: { direction, move } }: PassageFrame): Standing | null {
+function leftBehind(f: PassageFrame): { readonly standing: Standing; readonly gone: boolean } | null {
+  const { e, passage } = f;
+  const { direction, move } = passage;
   if (direction !== 'back' || move === null || e.rows.kind !== 'seen') return null;
   const reading = readRows(e.rows.value, move);
   if (reading.kind !== 'uniform' || reading.standing.epoch >= move.to.epoch) return null;
-  return e.holder.issued && e.holder.found.kind === 'absent' ? reading.standing : null;
+  const { standing } = reading;
+  if (standing.activation === null || !e.holder.issued) return null;
+  const gone = slotOf(e, standing.activation).process.kind === 'absent' || e.holder.found.kind === 'absent';
+  return { standing, gone };
 }
 
 const neverLasting = ({ relaunches, successor }: Passage): Refusal => ({

@@ -7,6 +7,7 @@ import { deadlineMs, LOOK_AGAIN_MS } from './deadline.ts';
 import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
+import { because } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { passageEndsFirst, standsAlone } from './manner.ts';
 import { decidePassage, planFor, whereabouts } from './passage.ts';
@@ -106,10 +107,8 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
     if (plan.state === null) return unroute(e, state);
     if (e.rows.kind === 'unknown') {
       const wakeAtMs = e.now.monotonicMs + 200;
-      return wait(`the lease row: ${e.rows.because}`, 'Put back what is missing or damaged in its state root.', {
-        wakeAtMs,
-        incident: 'lease-row-unreadable',
-      });
+      const why = because('lease-row-unreadable', `${plan.state.root}: ${e.rows.because}`);
+      return wait(`the lease row in ${why.reason}`, why.remedy, { wakeAtMs, incident: 'lease-row-unreadable' });
     }
     // Its processes are gone: rows that it took away with it, claim and all, name nobody.
     const holder = e.rows.kind === 'absent' ? null : holderOf(e.rows.value);

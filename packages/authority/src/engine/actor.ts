@@ -151,7 +151,7 @@ export class TargetActor {
         causes.set(waiting.wait.incident, `${tx.id} waits on ${waiting.wait.what}`);
       }
       if ('stuck' in tx.state && tx.state.stuck !== null) {
-        causes.set('operator-required', `${tx.id}: ${tx.state.stuck.reason}`);
+        causes.set('operator-required', `${tx.id}: ${tx.state.stuck.reason} ${tx.state.stuck.remedy}`);
       }
     }
     return causes;

@@ -3,6 +3,8 @@ import type { IncidentCode } from '../model/incident-code.ts';
 import type { TargetActor } from './actor.ts';
 import type { EngineCore } from './core.ts';
 
+/** First everything that runs is taken up; what an earlier engine opened is looked at before it would close. */
+const FIRST_LOOK_MS = 500;
 /** Files are told of when they change; that an end has come near is found by looking. */
 const LOOK_AGAIN_MS = 3_600_000;
 
@@ -17,12 +19,15 @@ export class CertificateWatch {
     this.#actors = actors;
   }
 
+  start(): void {
+    this.#lookIn(FIRST_LOOK_MS);
+  }
+
   /** Looks at every route now, and again before long. */
   look(): void {
     if (this.#core.stopped) return;
-    this.#cancelTimer?.();
     for (const actor of this.#actors()) this.lookAt(actor);
-    this.#cancelTimer = this.#core.ports.timers.after(LOOK_AGAIN_MS, () => this.look());
+    this.#lookIn(LOOK_AGAIN_MS);
   }
 
   lookAt(actor: TargetActor | undefined): void {
@@ -32,6 +37,11 @@ export class CertificateWatch {
 
   stop(): void {
     this.#cancelTimer?.();
+  }
+
+  #lookIn(delayMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#core.ports.timers.after(delayMs, () => this.look());
   }
 
   async #read({ target, record }: TargetActor): Promise<void> {

@@ -174,7 +174,7 @@ export function createEngine(
       });
       await Promise.all(started);
       stops.start();
-      certificates.look();
+      certificates.start();
     },
 
     async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {

@@ -1,6 +1,7 @@
 import { type Evidence, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
+import { recordOfAdmission } from '../decisions/continuity-admission.ts';
 import type { Concern, ContinuityDecision, Rest } from '../decisions/continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from '../decisions/continuity-evidence.ts';
 import { type Answered, type Effect, effectKey } from '../decisions/effects.ts';
@@ -80,8 +81,11 @@ export class Vigil {
     this.#cancelTimer?.();
   }
 
+  /** Charged attempts since the last long run of what is admitted. */
   get streak(): number {
-    return this.#record?.value.streak ?? 0;
+    const target = this.#host.record?.value;
+    if (this.#record === null || target === undefined) return 0;
+    return recordOfAdmission(this.#record.value, target, moment(this.#core.ports.clock)).streak;
   }
 
   /** What it waits for before the next attempt; `null` while nothing is amiss. */

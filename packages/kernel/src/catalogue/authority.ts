@@ -157,7 +157,8 @@ export const authorityErrors = entries({
   },
   'lease-row-unreadable': {
     reason: 'The lease row could not be read.',
-    remedy: 'Run idunn doctor to see the state root and its stores.',
+    remedy:
+      'Put what is missing or damaged back into the state root as it was; what waits then goes on by itself, and nothing is granted before.',
     blame: 'system',
     retry: 'retryable',
   },
