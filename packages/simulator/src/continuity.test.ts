@@ -49,6 +49,16 @@ test('I9: a killed process is replaced at once, under a new activation, epoch an
   assert.deepEqual([after.incidents, after.transaction], [[], null]);
 });
 
+test('F25: a death that is told while its process is looked at is not lost', async () => {
+  const { simulation, started } = await admitted();
+  simulation.world.endingMs = 4;
+  simulation.kill('app');
+  const killedMs = simulation.time.nowMs;
+  await simulation.pass(5_000);
+  assert.equal(started().length, 2);
+  assert.ok((started().at(-1) ?? 0) - killedMs < 50, `after ${(started().at(-1) ?? 0) - killedMs} ms`);
+});
+
 test('I5: the lease of a dead process is never reused; the replacement writes only after its own warming', async () => {
   const { simulation } = await admitted();
   simulation.kill('app');

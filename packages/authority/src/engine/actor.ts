@@ -289,9 +289,12 @@ export class TargetActor {
 
   async #read(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
     const atMs = this.#core.ports.clock.monotonicMs();
+    const { doubts } = lane;
     const readings = await read(this.#core.witness, lane, target, plan, readingsOf(lane.tx, plan).reads);
-    lane.readings = readings;
-    lane.readAtMs = atMs;
+    if (doubts === lane.doubts) {
+      lane.readings = readings;
+      lane.readAtMs = atMs;
+    }
     return readings;
   }
 

@@ -25,6 +25,8 @@ export class Lane {
   readonly running = new Map<string, { readonly long: boolean; readonly abort: AbortController }>();
   readings: Readings | null = null;
   readAtMs = 0;
+  /** How often what was read was put in doubt: readings that began before the last time are not kept. */
+  doubts = 0;
   waiting: { readonly wait: Wait; readonly since: Moment } | null = null;
   cancelTimer: (() => void) | null = null;
 
@@ -61,6 +63,7 @@ export class Lane {
   /** Something may have changed that is not read every time. */
   doubt(): void {
     this.readings = null;
+    this.doubts += 1;
   }
 
   /** Something is being done that no decision may overtake. */

@@ -42,6 +42,8 @@ export class Vigil {
   #record: Held<ContinuityRecord> | null = null;
   #loaded = false;
   #process: Evidence<ObservedRuntime> = NOT_LOOKED;
+  /** How often what was seen was put in doubt: a look that began before the last time has not seen what came of it. */
+  #doubts = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
   /** The activation that is listened to, and since when. */
   #heard: { readonly activation: string; readonly sinceMs: number } | null = null;
@@ -69,6 +71,7 @@ export class Vigil {
 
   doubt(): void {
     this.#process = NOT_LOOKED;
+    this.#doubts += 1;
   }
 
   /** The observer is back: what it refused or did not hear is asked again at once. */
@@ -128,7 +131,7 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
-        else if (body !== null) this.#process = await look(ports, body);
+        else if (body !== null) await this.#look(body);
         return true;
       }
       case 'act':
@@ -140,6 +143,12 @@ export class Vigil {
         this.#resting(decision, decision.concerns);
         return false;
     }
+  }
+
+  async #look(body: Body): Promise<void> {
+    const doubts = this.#doubts;
+    const process = await look(this.#core.ports, body);
+    if (doubts === this.#doubts) this.#process = process;
   }
 
   #evidence(target: TargetRecord, body: Body, plan: Plan): ContinuityEvidence {

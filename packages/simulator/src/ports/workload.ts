@@ -91,15 +91,20 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         const process = world.processes.get(activation);
         return process?.treeLives === true ? seen(process.handle) : absent;
       }),
-    observe: (handle) =>
-      life.look(
+    observe: async (handle) => {
+      const process = world.processes.get(handle.activation);
+      const ending = process?.ending === true;
+      // What is read of one that ends says nothing, and when that is told it is gone.
+      if (ending) await world.time.sleep(world.endingMs);
+      return life.look(
         (): Evidence<ObservedRuntime> => {
-          const process = world.processes.get(handle.activation);
           world.looks += 1;
+          if (ending) return unknown('it is just ending');
           return process?.alive === true ? seen(process.observed) : absent;
         },
         (observed) => garbled(world, observed),
-      ),
+      );
+    },
     stop: async (handle, graceMs) => {
       const process = world.processes.get(handle.activation);
       await life.effect('stop', () => undefined);

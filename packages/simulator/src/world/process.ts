@@ -20,6 +20,8 @@ export class Process {
   readonly besideRows: boolean;
   /** The engine's life that spawned it, which the kernel tells of its death whatever it has left behind. */
   readonly parent: object;
+  /** Killed, and not gone yet. */
+  ending = false;
   listening = false;
   sequence = 0;
   state: Presence['state'] | null = null;

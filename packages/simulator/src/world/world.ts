@@ -70,6 +70,8 @@ export class World {
   readonly slowBuilds = new Set<string>();
   /** How often a driver looked at a process. */
   looks = 0;
+  /** How long one that was killed is on its way out: its connections are closed, and nothing can be read of it. */
+  endingMs = 0;
   observerUp = true;
   /** What every program that is launched from now on does instead of its own. */
   mute: Behaviour | null = null;
@@ -119,8 +121,14 @@ export class World {
     }
     this.ledger.note({ kind: 'ended', activation: process.id, asked });
     this.time.after(this.toldOfAfterMs(process), () => {
-      this.listeners.died(process.activation.target, process.id);
+      if (this.endingMs === 0) this.listeners.died(process.activation.target, process.id);
       this.listeners.closed(process);
+    });
+    if (this.endingMs === 0) return;
+    process.ending = true;
+    this.time.after(this.endingMs, () => {
+      process.ending = false;
+      this.listeners.died(process.activation.target, process.id);
     });
   }
 
