@@ -64,10 +64,11 @@ export class Attendant {
     return ok(attendant);
   }
 
-  /** Attends a process from now on; the same one again changes nothing. */
-  async attend(ask: Ask): Promise<Outcome<'attended'>> {
+  /** Attends a process from now on; the same one again changes nothing. Answers its newest presence, if it has one. */
+  async attend(ask: Ask): Promise<Outcome<{ readonly presence: Heard | null }>> {
     const known = this.#subjects.get(ask.activation)?.record;
-    if (known?.pid === ask.pid && known.startTime === ask.startTime) return ok('attended');
+    if (known?.pid === ask.pid && known.startTime === ask.startTime)
+      return ok({ presence: this.#newest(ask.activation) });
     const { pid, startTime } = ask;
     if (lives(pid, startTime) === 'no') {
       return refused(refusal('attended-process-gone', `Process ${pid} of ${ask.activation} is gone.`));
@@ -79,7 +80,7 @@ export class Attendant {
     const taken = this.#take({ ...ask, epoch: null, verdict: 'unproven' }, 0);
     if (!taken.ok) return taken;
     const kept = await this.#book.keep();
-    if (kept.ok) return ok('attended');
+    if (kept.ok) return ok({ presence: this.#newest(ask.activation) });
     this.#drop(ask.activation);
     return kept;
   }
@@ -124,12 +125,9 @@ export class Attendant {
     };
   }
 
-  /** The newest presence of every program at once, then each as it is signed. Answers how to end it. */
+  /** Each presence as it is signed. Answers how to end it. */
   subscribe(listener: (heard: Heard) => void): () => void {
     this.#listeners.add(listener);
-    for (const [activation, { presence }] of this.#subjects) {
-      if (presence !== null) listener({ activation, ...presence });
-    }
     return () => this.#listeners.delete(listener);
   }
 
@@ -137,6 +135,11 @@ export class Attendant {
   async close(): Promise<void> {
     for (const subject of this.#subjects.values()) subject.stop();
     await this.#keep();
+  }
+
+  #newest(activation: string): Heard | null {
+    const presence = this.#subjects.get(activation)?.presence ?? null;
+    return presence === null ? null : { activation, ...presence };
   }
 
   #take(record: AttendedRecord, delayMs: number): Outcome<Subject> {

@@ -34,7 +34,9 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   const made = await createDrivers(ground);
   if (!made.ok) return made;
   const drivers = made.value;
-  attendWatched(drivers.workload, drivers.attendant, (text) => ground.log.info({ part: 'attendant' }, text));
+  const attending = attendWatched(drivers.workload, drivers.attendant, (text) =>
+    ground.log.info({ part: 'attendant' }, text),
+  );
   const self = selfConnection({ ...drivers, target: OBSERVER_TARGET, timers: ground.machine.timers });
   const engine = await engineOver(ground, drivers, (activation) => self.hold(activation));
   const events = new EventLog(ground.machine.ids.fresh('life'));
@@ -79,6 +81,7 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
       await engine.start();
       const tookMs = ground.machine.clock.monotonicMs() - begunMs;
       ground.log.info({ part: 'engine', tookMs }, 'took up what runs');
+      attending.begin();
       notifiers.start();
       const listening = await listenForRole(server, ground.operatorSocket, ground.machine.timers);
       if (!listening.ok) return listening;

@@ -6,6 +6,31 @@ import { refOf } from './world/sources.ts';
 
 const TARGETS = 100;
 
+test('I6: a look that does not come back holds up only the target that it is about', async () => {
+  const shape = { stores: 1, routed: false };
+  const simulation = new Simulation({ ...CALM, seed: 5, shapes: { app: shape, other: shape }, deploys: [] });
+  simulation.begin();
+  for (const target of ['app', 'other']) {
+    const order = {
+      kind: 'up',
+      target,
+      ref: refOf('good', 1),
+      operationId: target,
+      actor: 'ada',
+      tenant: 'local',
+    } as const;
+    assert.ok((await simulation.ask((engine) => engine.submit(order))).ok);
+  }
+  await simulation.pass(5_000);
+  const started = () => simulation.world.ledger.of('started').length;
+  assert.equal(started(), 2);
+  simulation.crash('for the test');
+  simulation.kill('other');
+  simulation.world.stuck.add('app');
+  await simulation.pass(6_000);
+  assert.equal(started(), 3);
+});
+
 test('I6: running targets are taken up by identity, each with one look and two readings of its own', async () => {
   const names = Array.from({ length: TARGETS }, (_, index) => `app-${index}`);
   const simulation = new Simulation({

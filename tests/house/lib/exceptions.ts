@@ -39,6 +39,11 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: `${drivers}/process/death-pipe.ts`, rule: 'write', because: 'opens the fifo that tells a death' },
   { path: `${drivers}/process/files.ts`, rule: 'write', because: 'keeps the files of activation directories' },
   {
+    path: `${drivers}/process/digest-book.ts`,
+    rule: 'write',
+    because: 'keeps digests of files for the next daemon',
+  },
+  {
     path: `${drivers}/process/gate/launcher.ts`,
     rule: 'write',
     because: 'records the grant that it took before it becomes the program',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recordSchema } from '../model/record.ts';
 
 /** Rises when a message changes its meaning. `hello` and `stop` never do: an older attendant can always be replaced. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 const activation = recordSchema.shape.activation;
 

@@ -38,7 +38,7 @@ const handlers: Handlers = {
   },
 };
 
-/** The control socket: lines of JSON, request ids, one reply each; presences of every program are told unasked. */
+/** The control socket: lines of JSON, request ids, one reply each; each presence is told unasked as it is signed. */
 export function listenForControl(path: string, parts: ControlParts): Promise<PrivateServer> {
   const sockets = new Set<Socket>();
   return listenPrivately(path, parts.timers, (socket) => {

@@ -1,22 +1,38 @@
 import { onDuty } from '../decisions/continuity-evidence.ts';
+import type { Body } from '../records/body.ts';
 import type { TargetActor } from './actor.ts';
 import type { EngineCore } from './core.ts';
 import { look } from './look.ts';
 
+/** Processes that are looked at at once. */
+const LOOKS_AT_ONCE = 64;
+/** How long the start waits for looks at most: one that does not come back holds up only what it is about. */
+const ADOPT_MS = 5_000;
+
 /**
- * Takes up what runs: found by its handle, watched, its lease connection opened anew. What is gone is brought back by
- * continuity, and what cannot be judged is held with an incident and looked at again (I6, I9, I10).
+ * Takes up what runs: each process found by its handle and watched, before anything else is asked of any target. What
+ * is gone is brought back by continuity, and what cannot be judged is held with an incident and looked at again (I6,
+ * I9, I10).
  */
-export async function adopt({ ports }: EngineCore, actor: TargetActor): Promise<void> {
+export async function adopt(core: EngineCore, actors: readonly TargetActor[]): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  const withdraw = core.ports.timers.after(ADOPT_MS, patience.resolve);
+  const standing = actors.flatMap((actor) => bodiesOf(actor).map((body) => ({ actor, body }))).values();
+  const takeUp = async (): Promise<void> => {
+    for (const { actor, body } of standing) await adoptOne(core, actor, body);
+  };
+  await Promise.race([Promise.all(Array.from({ length: LOOKS_AT_ONCE }, takeUp)), patience.promise]);
+  withdraw();
+}
+
+async function adoptOne({ ports }: EngineCore, actor: TargetActor, body: Body): Promise<void> {
   const target = actor.record?.value;
-  if (target === undefined) return;
-  const bodies = [target.stranded, target.admitted].filter((body) => body !== null);
-  await Promise.all(
-    bodies.map(async (body) => {
-      const process = await look(ports, body);
-      if (body === onDuty(target)) actor.vigil.looked(body, process);
-      // One that cannot be had now is opened by the deployment that needs it.
-      if (process.kind === 'seen' && body.epoch !== null) void ports.channel.open(body.handle).catch(() => undefined);
-    }),
-  );
+  const isOnDuty = target !== undefined && body === onDuty(target);
+  const process = isOnDuty ? await actor.vigil.look(body) : await look(ports, body);
+  // One that cannot be had now is opened by the deployment that needs it.
+  if (process.kind === 'seen' && body.epoch !== null) void ports.channel.open(body.handle).catch(() => undefined);
+}
+
+function bodiesOf({ record }: TargetActor): readonly Body[] {
+  return [record?.value.stranded ?? null, record?.value.admitted ?? null].filter((body) => body !== null);
 }

@@ -163,16 +163,19 @@ export function createEngine(
       await core.incidents.load();
       const [targets, kept] = await Promise.all([journal.all('target'), journal.all('continuity')]);
       const continuity = new Map(kept.map((held) => [held.value.target, held]));
-      const started = targets.map(async (held) => {
-        const { value } = held;
-        const actor = actorOf(value.target);
+      const known = targets.map(async (held) => {
+        const { target } = held.value;
+        const actor = actorOf(target);
         await actor.load(held);
-        actor.vigil.load(continuity.get(value.target) ?? null);
-        await adopt(core, actor);
+        actor.vigil.load(continuity.get(target) ?? null);
+        return actor;
+      });
+      const loaded = await Promise.all(known);
+      await adopt(core, loaded);
+      for (const actor of loaded) {
         actor.watchLaunches();
         actor.wake();
-      });
-      await Promise.all(started);
+      }
       stops.start();
       certificates.start();
     },

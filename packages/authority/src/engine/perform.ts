@@ -157,7 +157,7 @@ async function handle(
         health: plan.health,
         start: startKindOf(plan),
         // Where one is stopped before the next starts, its port is free again.
-        takenPorts: context.takenPorts(standsAlone(plan) ? target : null),
+        takenPorts: plan.launch.endpoint === null ? [] : context.takenPorts(standsAlone(plan) ? target : null),
       });
     }
     case 'start': {

@@ -42,8 +42,8 @@ export class Vigil {
   #record: Held<ContinuityRecord> | null = null;
   #loaded = false;
   #process: Evidence<ObservedRuntime> = NOT_LOOKED;
-  /** How often what was seen was put in doubt: a look that began before the last time has not seen what came of it. */
-  #doubts = 0;
+  /** Rises with each look and each doubt: what a look saw that began before the last of them is not kept. */
+  #asked = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
   /** The activation that is listened to, and since when. */
   #heard: { readonly activation: string; readonly sinceMs: number } | null = null;
@@ -63,15 +63,19 @@ export class Vigil {
     this.#loaded = true;
   }
 
-  /** The process of what is on duty was looked at by somebody else, just now: it need not be again. */
-  looked(body: Body, process: Evidence<ObservedRuntime>): void {
+  /** Looks at the process of what is on duty; it need not be looked at again until it is doubted. */
+  async look(body: Body): Promise<Evidence<ObservedRuntime>> {
     this.#heardSince(body);
-    this.#process = process;
+    this.#asked += 1;
+    const asked = this.#asked;
+    const process = await look(this.#core.ports, body);
+    if (asked === this.#asked) this.#process = process;
+    return process;
   }
 
   doubt(): void {
     this.#process = NOT_LOOKED;
-    this.#doubts += 1;
+    this.#asked += 1;
   }
 
   /** The observer is back: what it refused or did not hear is asked again at once. */
@@ -131,7 +135,7 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
-        else if (body !== null) await this.#look(body);
+        else if (body !== null) await this.look(body);
         return true;
       }
       case 'act':
@@ -143,12 +147,6 @@ export class Vigil {
         this.#resting(decision, decision.concerns);
         return false;
     }
-  }
-
-  async #look(body: Body): Promise<void> {
-    const doubts = this.#doubts;
-    const process = await look(this.#core.ports, body);
-    if (doubts === this.#doubts) this.#process = process;
   }
 
   #evidence(target: TargetRecord, body: Body, plan: Plan): ContinuityEvidence {

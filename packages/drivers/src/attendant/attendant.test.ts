@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Evidence } from '@idunn/kernel';
+import { type Evidence, systemTimers } from '@idunn/kernel';
+import { ControlLink } from '../helper/link.ts';
 import { codeOf, must } from '../process/testing/bench.ts';
 import { channelsOf } from './channels.ts';
+import { type AttendantProtocol, heardSchema } from './protocol.ts';
 import { AttendedBench, killed } from './testing/attended-bench.ts';
 
 const STATE = {
@@ -76,6 +78,35 @@ test('I6: without a daemon the observer hears on, and the next daemon hears the 
   const second = bench.attendant();
   must(await second.open(handle));
   await bench.until(() => second.presence(handle.activation).kind === 'seen');
+});
+
+test('I6: a new daemon is told of the programs that it asks for and unasked of none, however many there are', async (t) => {
+  const bench = new AttendedBench(t);
+  const first = bench.attendant();
+  const handle = await bench.attended(null, { freshnessMs: 600_000 });
+  must(await first.open(handle));
+  await bench.until(() => bench.states(handle) === 'active');
+  first.letGo();
+  const notices: object[] = [];
+  const link = new ControlLink<AttendantProtocol>({
+    name: 'attendant',
+    controlSocket: bench.controlSocket,
+    greeting: { fleet: 'bench' },
+    unreachable: 'attendant-unreachable',
+    timers: systemTimers,
+    state: () => undefined,
+    notice: (notice) => notices.push(notice),
+  });
+  must(await link.connect());
+  t.after(() => link.close());
+  await link.call('metrics', {}, 1_000);
+  // The program is well, and its next presence is not due: whatever came would have been told unasked.
+  assert.deepEqual(notices, []);
+  const { activation, identity } = handle;
+  const directory = bench.driver.activationDirectory(activation);
+  const { pid, startTime } = identity;
+  const attended = await link.call('attend', { activation, directory, pid, startTime }, 1_000);
+  assert.equal(attended.kind === 'value' && heardSchema.parse(attended.value).presence?.activation, activation);
 });
 
 test('other installed bytes replace a running attendant, and its presences go on', async (t) => {

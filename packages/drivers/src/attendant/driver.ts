@@ -74,6 +74,8 @@ export interface AttendantDriver extends ChannelPort {
 interface Line {
   readonly handle: WorkloadHandle;
   readonly key: VerificationKey;
+  /** The attendant said once that it speaks for it. */
+  attended: boolean;
   presence: { readonly presence: Presence; readonly atMs: number } | null;
 }
 
@@ -123,14 +125,16 @@ class Attendants implements AttendantDriver {
     if (known === undefined || !isSame(known.handle, handle)) {
       const minted = await this.#options.activation(handle.activation);
       if (!minted.ok) return minted;
-      this.#lines.set(handle.activation, { handle, key: verificationKey(minted.value.publicKey), presence: null });
+      const key = verificationKey(minted.value.publicKey);
+      this.#lines.set(handle.activation, { handle, key, attended: false, presence: null });
     }
     const running = await this.#keeper.ensure();
     if (!running.ok) return running;
-    if (!this.#lines.has(handle.activation)) {
+    const line = this.#lines.get(handle.activation);
+    if (line === undefined) {
       return refused(refusal('channel-closed', `The attending of ${handle.activation} was given up.`));
     }
-    const attended = await this.#attend(handle);
+    const attended = await this.#attend(line);
     return attended.ok ? ok('open') : attended;
   }
 
@@ -218,17 +222,29 @@ class Attendants implements AttendantDriver {
     this.#link.close();
   }
 
-  async #attend({ activation, identity }: WorkloadHandle): Promise<Outcome<unknown>> {
+  async #attend(line: Line): Promise<Outcome<unknown>> {
+    const { activation, identity } = line.handle;
     const { pid, startTime } = identity;
     const directory = this.#options.activationDirectory(activation);
-    return outcome(await this.#link.call('attend', { activation, directory, pid, startTime }, ANSWER_MS));
+    const answer = await this.#link.call('attend', { activation, directory, pid, startTime }, ANSWER_MS);
+    if (answer.kind === 'value') {
+      line.attended = true;
+      this.#hear(answer.value as object);
+    }
+    return outcome(answer);
   }
 
-  /** A new attendant is told again what it may not have been told before. */
+  /**
+   * A new attendant is told again what was told to one before; what is being opened is told by whoever opens it. One
+   * after the other: the answer of each is its newest presence, and a thousand at once are more than a peer takes.
+   */
   async #retell(): Promise<void> {
-    for (const { handle } of this.#lines.values()) {
-      const attended = await this.#attend(handle);
-      if (!attended.ok) this.#options.log?.(`${handle.activation} is not attended: ${attended.refusal.reason}`);
+    for (const line of [...this.#lines.values()].filter(({ attended }) => attended)) {
+      const attended = await this.#attend(line);
+      if (attended.ok) continue;
+      this.#options.log?.(`${line.handle.activation} is not attended: ${attended.refusal.reason}`);
+      // The next link tells all of them.
+      if (this.#link.hello === null) return;
     }
   }
 
@@ -239,14 +255,19 @@ class Attendants implements AttendantDriver {
     return asked.kind === 'refused' ? 'stays' : 'asked';
   }
 
-  #hear(notice: object): void {
-    const heard = heardSchema.safeParse(notice);
-    if (!heard.success) return this.#options.log?.('dropped a notice of the attendant: another form');
+  #hear(told: object): void {
+    const heard = heardSchema.safeParse(told);
+    if (!heard.success) return this.#options.log?.('dropped a word of the attendant: another form');
+    if (heard.data.presence === null) return;
     const { activation, envelope, ageMs } = heard.data.presence;
     const line = this.#lines.get(activation);
     if (line === undefined) return; // Another daemon's, or one that is just being closed.
     const presence = this.#ear.hear(line.handle, line.key, envelope);
-    if (!presence.ok) return this.#options.log?.(`dropped a presence of ${activation}: ${presence.refusal.reason}`);
+    if (!presence.ok) {
+      // The newest one is told again to whoever asks.
+      if (presence.refusal.code === 'presence-replayed') return;
+      return this.#options.log?.(`dropped a presence of ${activation}: ${presence.refusal.reason}`);
+    }
     line.presence = { presence: presence.value, atMs: this.#options.clock.monotonicMs() - ageMs };
     const { target } = line.handle;
     for (const tell of this.#listeners) tell({ kind: 'presence', target, activation, presence: presence.value });

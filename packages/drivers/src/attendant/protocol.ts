@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Rises when a message changes its meaning; an attendant of another version makes way. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** What the driver asks, by operation. */
 export interface Asks {
@@ -59,8 +59,9 @@ export const metricsSchema = z.looseObject({
   residentBytes: count,
 });
 
+/** Told unasked; the answer to `attend` is the newest one, or that there is none yet. */
 export const heardSchema = z.object({
-  presence: z.object({ activation: z.string(), envelope: z.unknown(), ageMs: z.number() }),
+  presence: z.object({ activation: z.string(), envelope: z.unknown(), ageMs: z.number() }).nullable(),
 });
 
 export type Hello = z.infer<typeof helloSchema>;

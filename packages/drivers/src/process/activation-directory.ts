@@ -44,8 +44,8 @@ interface KeyFiles {
 }
 
 const keysIn = (directory: string): KeyFiles => ({
-  activation: join(directory, 'activation.key'),
-  signer: join(directory, 'signer.key'),
+  activation: `${directory}/activation.key`,
+  signer: `${directory}/signer.key`,
 });
 
 /** The directory's name is short because a socket's path is: 16 hexadecimal digits of the activation id's digest. */
@@ -56,19 +56,19 @@ export function activationFiles(runtime: string, activation: string): Activation
   return {
     directory,
     own,
-    launch: join(own, 'launch.json'),
-    document: join(directory, 'launch.json'),
-    activation: join(own, 'activation.json'),
+    launch: `${own}/launch.json`,
+    document: `${directory}/launch.json`,
+    activation: `${own}/activation.json`,
     keys: { program: keysIn(directory), attendant: keysIn(own) },
-    secrets: join(directory, 'secrets'),
-    keptSecrets: join(own, 'secrets'),
-    socket: join(directory, 'channel.sock'),
-    alive: join(own, 'alive'),
-    ticket: join(own, 'ticket.json'),
-    process: join(own, 'process.json'),
-    orders: join(directory, 'orders.json'),
-    gate: join(directory, 'gate.sock'),
-    opened: join(directory, 'opened.json'),
+    secrets: `${directory}/secrets`,
+    keptSecrets: `${own}/secrets`,
+    socket: `${directory}/channel.sock`,
+    alive: `${own}/alive`,
+    ticket: `${own}/ticket.json`,
+    process: `${own}/process.json`,
+    orders: `${directory}/orders.json`,
+    gate: `${directory}/gate.sock`,
+    opened: `${directory}/opened.json`,
   };
 }
 

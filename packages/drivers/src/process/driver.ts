@@ -17,6 +17,7 @@ import { type ActivationFiles, activationFiles, isSegment } from './activation-d
 import { isAttended } from './attended.ts';
 import { carriersOf } from './carriers.ts';
 import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
+import { digestBook } from './digest-book.ts';
 import { FileDigests } from './file-digests.ts';
 import { isDirectory } from './files.ts';
 import { findProcess } from './find.ts';
@@ -105,7 +106,7 @@ class LinuxProcesses implements ProcessDriver {
   readonly #logs: LogKeeper;
   readonly #rehearsals: Rehearsals | null;
   readonly #states: StateKeeper | null;
-  readonly #digests = new FileDigests();
+  readonly #digests: FileDigests;
   /** How children of this daemon ended, until they are retired. */
   readonly #ends = new Map<string, Promise<Exit>>();
   readonly #watchers: ((handle: WorkloadHandle) => void)[] = [];
@@ -117,6 +118,7 @@ class LinuxProcesses implements ProcessDriver {
     const from = ownStandpoint(options.clock.bootId);
     const room = options.controlGroups === 'never' ? null : findGroupRoom(hierarchies, options.fleet);
     this.#machine = { from, hierarchies, room, prlimit: findPrlimit() };
+    this.#digests = new FileDigests(digestBook(join(options.roots.runtime, 'digests'), options.clock));
     this.#mint = new Mint(options);
     this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
     this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
@@ -169,7 +171,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   async runsAs(activation: string): Promise<Separation | null> {
-    const ticket = await this.#ticket(activation);
+    const ticket = this.#ticket(activation);
     if (ticket?.runs === undefined) return null;
     const separation = ticket.alone === true ? 'user-per-workload' : 'user-per-target';
     return { uid: ticket.runs.uid, separation };
@@ -189,7 +191,7 @@ class LinuxProcesses implements ProcessDriver {
     const { from, room } = this.#machine;
     const expectedGroup = groupOf(this.#machine, activation);
     const found = await findProcess({ activation, files, from, unified: room?.hierarchy ?? null, expectedGroup });
-    return found.kind === 'seen' ? seen(await handleOf(target, activation, found.value.identity, files)) : found;
+    return found.kind === 'seen' ? seen(handleOf(target, activation, found.value.identity, files)) : found;
   }
 
   observe(handle: WorkloadHandle, release: Digest): Promise<Evidence<ObservedRuntime>> {
@@ -197,7 +199,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   async stop(handle: WorkloadHandle, graceMs: number): Promise<StopAnswer> {
-    const ticket = await this.#ticket(handle.activation);
+    const ticket = this.#ticket(handle.activation);
     const answer = await stopTree(handle, graceMs, {
       from: this.#machine.from,
       timers: this.#options.timers,
@@ -220,7 +222,7 @@ class LinuxProcesses implements ProcessDriver {
     const found = await this.find(target, activation);
     if (found.kind === 'seen') throw new Error(`activation ${activation} is retired while it lives`);
     const files = this.#files(activation);
-    const ticket = await this.#ticket(activation);
+    const ticket = this.#ticket(activation);
     const log = this.logPath(target, activation);
     this.#deaths.forget(activation);
     this.#ends.delete(activation);
@@ -250,7 +252,7 @@ class LinuxProcesses implements ProcessDriver {
 
   watch(handle: WorkloadHandle): void {
     this.#deaths.watch(handle, this.#files(handle.activation).alive);
-    void this.#keepLog(handle);
+    this.#keepLog(handle);
     for (const listener of this.#watchers) listener(handle);
   }
 
@@ -333,13 +335,17 @@ class LinuxProcesses implements ProcessDriver {
     return (pid) => descendsFrom(pid, identity.pid);
   }
 
-  async #keepLog({ target, activation }: WorkloadHandle): Promise<void> {
-    const ticket = await this.#ticket(activation).catch(() => null);
-    if (ticket !== null) this.#logs.keep(this.logPath(target, activation), ticket.log);
+  #keepLog({ target, activation }: WorkloadHandle): void {
+    try {
+      const ticket = this.#ticket(activation);
+      if (ticket !== null) this.#logs.keep(this.logPath(target, activation), ticket.log);
+    } catch {
+      // A ticket that cannot be read is told where its process is observed.
+    }
   }
 
   async #opening(activation: string): Promise<Opening | null> {
-    const ticket = await this.#ticket(activation);
+    const ticket = this.#ticket(activation);
     if (ticket?.runs === undefined || ticket.state === undefined) return null;
     return { activation, state: ticket.state, runs: ticket.runs };
   }
@@ -351,8 +357,8 @@ class LinuxProcesses implements ProcessDriver {
     if (opening !== null) await this.#states.end(opening);
   }
 
-  async #ticket(activation: string): Promise<Ticket | null> {
-    const ticket = await readTicket(this.#files(activation));
+  #ticket(activation: string): Ticket | null {
+    const ticket = readTicket(this.#files(activation));
     return ticket === 'damaged' ? null : ticket;
   }
 

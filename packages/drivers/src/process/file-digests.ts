@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Digest } from '@idunn/kernel';
 
 /** Files remembered at once; the oldest are forgotten. */
-const REMEMBERED_FILES = 10_000;
-const CHUNK_BYTES = 1_048_576;
+export const REMEMBERED_FILES = 10_000;
+const PIECE_BYTES = 1_048_576;
 
 export interface DigestedFile {
   readonly device: string;
@@ -12,51 +13,80 @@ export interface DigestedFile {
   readonly digest: Digest;
 }
 
+/** Where digests outlive the daemon. */
+export interface KeptDigests {
+  /** Those that are kept already, by stamp. */
+  readonly known: Iterable<readonly [string, Digest]>;
+  keep(stamp: string, digest: Digest, changedNs: bigint): void;
+}
+
 /**
  * Digests of files, remembered by device, inode, size, mtime and ctime, so that adopting 1,000 processes of one program
- * reads it once. A file that changes while it is read is an error.
+ * reads it once, and adopting them again not at all. A file that changes while it is read is an error.
  */
 export class FileDigests {
-  readonly #known = new Map<string, Promise<Digest>>();
+  readonly #known: Map<string, Promise<Digest>>;
+  readonly #kept: KeptDigests | null;
+
+  constructor(kept: KeptDigests | null = null) {
+    this.#kept = kept;
+    this.#known = new Map([...(kept?.known ?? [])].map(([stamp, digest]) => [stamp, Promise.resolve(digest)]));
+  }
 
   async of(path: string): Promise<DigestedFile> {
+    const status = await stat(path, { bigint: true });
+    const known = this.#known.get(stampOf(status));
+    return known === undefined ? this.#read(path) : digested(status, await known);
+  }
+
+  async #read(path: string): Promise<DigestedFile> {
     const handle = await open(path, 'r');
     try {
-      const { key, device, inode } = await this.#stamp(handle);
-      let digest = this.#known.get(key);
+      // Not what was looked at before, if the path leads somewhere else by now.
+      const status = await handle.stat({ bigint: true });
+      const stamp = stampOf(status);
+      let digest = this.#known.get(stamp);
       if (digest === undefined) {
-        digest = this.#read(handle, key, path);
-        this.#remember(key, digest);
+        digest = this.#digest(handle, status, path);
+        this.#remember(stamp, digest);
       }
-      return { device, inode, digest: await digest };
+      return digested(status, await digest);
     } finally {
       await handle.close();
     }
   }
 
-  async #read(handle: FileHandle, key: string, path: string): Promise<Digest> {
+  async #digest(handle: FileHandle, status: BigIntStats, path: string): Promise<Digest> {
     const hash = createHash('sha256');
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const size = Number(status.size);
+    const piece = Buffer.allocUnsafe(Math.min(size + 1, PIECE_BYTES));
     for (let position = 0; ; ) {
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
-      if (bytesRead === 0) break;
-      hash.update(chunk.subarray(0, bytesRead));
+      const { bytesRead } = await handle.read(piece, 0, piece.length, position);
+      hash.update(piece.subarray(0, bytesRead));
       position += bytesRead;
+      // A read that came short of what was asked met the end of the file.
+      if (bytesRead === 0 || (position === size && bytesRead < piece.length)) break;
     }
-    if ((await this.#stamp(handle)).key !== key) throw new Error(`${path} changed while it was read`);
-    return `sha256:${hash.digest('hex')}`;
+    const stamp = stampOf(status);
+    if (stampOf(await handle.stat({ bigint: true })) !== stamp) throw new Error(`${path} changed while it was read`);
+    const digest: Digest = `sha256:${hash.digest('hex')}`;
+    this.#kept?.keep(stamp, digest, status.ctimeNs);
+    return digest;
   }
 
-  #remember(key: string, digest: Promise<Digest>): void {
-    this.#known.set(key, digest);
-    digest.catch(() => this.#known.delete(key));
+  #remember(stamp: string, digest: Promise<Digest>): void {
+    this.#known.set(stamp, digest);
+    digest.catch(() => this.#known.delete(stamp));
     const [oldest] = this.#known.keys();
     if (this.#known.size > REMEMBERED_FILES && oldest !== undefined) this.#known.delete(oldest);
   }
-
-  async #stamp(handle: FileHandle): Promise<{ key: string; device: string; inode: string }> {
-    const stat = await handle.stat({ bigint: true });
-    const key = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
-    return { key, device: String(stat.dev), inode: String(stat.ino) };
-  }
 }
+
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+
+const digested = ({ dev, ino }: BigIntStats, digest: Digest): DigestedFile => ({
+  device: String(dev),
+  inode: String(ino),
+  digest,
+});

@@ -30,11 +30,11 @@ export interface Found {
  * environment. `absent` is a proof that nobody can be left (I10); what cannot be proven is unknown.
  */
 export async function findProcess(search: Search): Promise<Evidence<Found>> {
-  const ticket = await readTicket(search.files);
+  const ticket = readTicket(search.files);
   if (ticket === null) return findWithoutTicket(search);
   if (ticket === 'damaged') return byEnvironment(search, null, 'its ticket cannot be read');
   if (ticket.bootId !== search.from.bootId) return absent;
-  const recorded = await readProcess(search.files);
+  const recorded = readProcess(search.files);
   if (recorded !== null && recorded !== 'damaged') {
     const alive = vital(recorded, search.from);
     if (alive.kind === 'unknown') return alive;

@@ -23,7 +23,7 @@ export async function observeProcess(
   const { identity } = handle;
   const living = vital(identity, from);
   if (living.kind !== 'seen') return living;
-  const ticket = await readTicket(files);
+  const ticket = readTicket(files);
   if (ticket === null || ticket === 'damaged') return unknown(`the ticket of ${handle.activation} cannot be read`);
   if (ticket.release !== release) return unknown(`it was started from release ${ticket.release}`);
   try {

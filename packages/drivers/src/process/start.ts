@@ -49,12 +49,12 @@ export async function startProgram(request: LaunchRequest, site: StartSite): Pro
   const unified = machine.room?.hierarchy ?? null;
   const earlier = await findProcess({ activation, files, from: machine.from, unified, expectedGroup });
   if (earlier.kind === 'seen' && earlier.value.main === 'alive') {
-    return ok(await handleOf(request.target, activation, earlier.value.identity, files));
+    return ok(handleOf(request.target, activation, earlier.value.identity, files));
   }
   if (earlier.kind === 'unknown') {
     return refused(refusal('activation-start-unknown', `Activation ${activation}: ${earlier.because}.`));
   }
-  if (earlier.kind === 'seen' || (await readTicket(files)) !== null) return spent(activation);
+  if (earlier.kind === 'seen' || readTicket(files) !== null) return spent(activation);
   return startFirst(request, site, expectedGroup);
 }
 
@@ -200,13 +200,13 @@ export async function runsAs({ launch, state }: LaunchRequest, files: Activation
 }
 
 /** The handle of a process that was found again. */
-export async function handleOf(
+export function handleOf(
   target: string,
   activation: string,
   identity: WorkloadHandle['identity'],
   files: ActivationFiles,
-): Promise<WorkloadHandle> {
-  const ticket = await readTicket(files);
+): WorkloadHandle {
+  const ticket = readTicket(files);
   const argv = ticket === null || ticket === 'damaged' ? {} : { argv: ticket.argv };
   return { version: 1, driver: 'process', target, activation, identity, ...argv };
 }

@@ -3,7 +3,7 @@ import type { RuntimeIdentity } from '@idunn/readiness';
 import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
 import type { ActivationFiles } from './activation-directory.ts';
-import { createPrivate, placePrivate, readIfThere } from './files.ts';
+import { createPrivate, placePrivate, readOwnIfThere } from './files.ts';
 
 const digest = z.custom<Digest>((value) => typeof value === 'string' && DIGEST_PATTERN.test(value));
 
@@ -55,18 +55,17 @@ export const takeTicket = (files: ActivationFiles, ticket: Ticket): Promise<bool
   createPrivate(files.ticket, `${JSON.stringify(ticket)}\n`);
 
 /** `null` without a ticket, `damaged` when it was not written whole. */
-export const readTicket = (files: ActivationFiles): Promise<Ticket | null | 'damaged'> =>
-  readRecord(files.ticket, ticketSchema);
+export const readTicket = (files: ActivationFiles): Ticket | null | 'damaged' => readRecord(files.ticket, ticketSchema);
 
 export const recordProcess = (files: ActivationFiles, identity: RuntimeIdentity): Promise<void> =>
   placePrivate(files.process, `${JSON.stringify(identity)}\n`);
 
 /** The identity that the start recorded; `null` when it died before it could. */
-export const readProcess = (files: ActivationFiles): Promise<RuntimeIdentity | null | 'damaged'> =>
+export const readProcess = (files: ActivationFiles): RuntimeIdentity | null | 'damaged' =>
   readRecord(files.process, processSchema);
 
-async function readRecord<T>(file: string, schema: z.ZodType<T>): Promise<T | null | 'damaged'> {
-  const text = await readIfThere(file);
+function readRecord<T>(file: string, schema: z.ZodType<T>): T | null | 'damaged' {
+  const text = readOwnIfThere(file);
   if (text === null) return null;
   try {
     return schema.parse(JSON.parse(text));

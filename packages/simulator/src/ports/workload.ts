@@ -8,7 +8,7 @@ import { Process } from '../world/process.ts';
 import { behaviourOf, digestOf, OUR_FLEET, sealedFor } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import { denied } from './lies.ts';
-import type { Life } from './life.ts';
+import { type Life, silence } from './life.ts';
 
 /** Starts, finds, observes and stops simulated programs; one launch for each activation, ever. */
 export function fakeWorkload(world: World, life: Life): WorkloadPort {
@@ -92,6 +92,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         return process?.treeLives === true ? seen(process.handle) : absent;
       }),
     observe: async (handle) => {
+      if (world.stuck.has(handle.target)) return silence();
       const process = world.processes.get(handle.activation);
       const ending = process?.ending === true;
       // What is read of one that ends says nothing, and when that is told it is gone.

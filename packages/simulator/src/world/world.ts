@@ -70,6 +70,8 @@ export class World {
   readonly slowBuilds = new Set<string>();
   /** How often a driver looked at a process. */
   looks = 0;
+  /** Targets whose processes lie on a disk that does not answer: a look at them never comes back. */
+  readonly stuck = new Set<string>();
   /** How long one that was killed is on its way out: its connections are closed, and nothing can be read of it. */
   endingMs = 0;
   observerUp = true;

@@ -46,6 +46,10 @@ export class AttendedBench extends Bench {
     this.#observer = createServer((connection) => this.#observe(connection)).listen(socket);
   }
 
+  get controlSocket(): string {
+    return join(this.#own, 'attendant.sock');
+  }
+
   /** A daemon's driver; `build` names the bytes that it has installed. */
   attendant(build = 'one'): AttendantDriver {
     const made = createAttendantDriver({
@@ -53,7 +57,7 @@ export class AttendedBench extends Bench {
       audience: { fleet: 'bench', machine: 'local' },
       program: [process.execPath, '--conditions=source', MAIN],
       build,
-      controlSocket: join(this.#own, 'attendant.sock'),
+      controlSocket: this.controlSocket,
       stateFile: join(this.#own, 'attendant.json'),
       logFile: join(this.#own, 'attendant.log'),
       activationDirectory: (activation) => this.driver.activationDirectory(activation),
@@ -75,9 +79,14 @@ export class AttendedBench extends Bench {
   }
 
   /** A running program that knows nothing of Idunn. */
-  async attended(state: StateContract | null = null): Promise<WorkloadHandle> {
+  async attended(
+    state: StateContract | null = null,
+    more: { readonly freshnessMs?: number } = {},
+  ): Promise<WorkloadHandle> {
     const launch = this.sleep();
-    const activation = must(await this.driver.mint(this.mintRequest(launch, { health: HEALTH, state })));
+    const activation = must(
+      await this.driver.mint(this.mintRequest(launch, { health: { ...HEALTH, ...more }, state })),
+    );
     const handle = must(await this.driver.start(this.launchRequest(activation, launch, state)));
     this.handles.push(handle);
     return handle;

@@ -45,7 +45,7 @@ export async function openGate(handle: WorkloadHandle, epoch: number, site: Gate
 /** Who stands in the process of a gated start, as soon as that can be told. */
 export async function whenStanding(handle: WorkloadHandle, site: GateSite): Promise<Outcome<Standing>> {
   const { activation, identity } = handle;
-  const ticket = await readTicket(site.files);
+  const ticket = readTicket(site.files);
   if (ticket === null || ticket === 'damaged') return closed(handle, 'its ticket cannot be read');
   if (ticket.gate === undefined) return closed(handle, 'it was started without a gate');
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {

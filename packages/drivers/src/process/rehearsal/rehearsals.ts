@@ -163,7 +163,7 @@ export class Rehearsals {
     const unified = machine.room?.hierarchy ?? null;
     const found = await findProcess({ activation: id, files, from, unified, expectedGroup: group });
     if (found.kind === 'seen') {
-      const handle = await handleOf('rehearsal', id, found.value.identity, files);
+      const handle = handleOf('rehearsal', id, found.value.identity, files);
       const site = { from, timers, unified, fifo: files.alive, singleProcess: false, killMs };
       const stopped = await stopTree(handle, 0, site);
       if (stopped.kind === 'unknown') return `rehearsal ${id} cannot be ended: ${stopped.because}`;
