@@ -80,7 +80,7 @@ test('I6: without a daemon the observer hears on, and the next daemon hears the 
   await bench.until(() => second.presence(handle.activation).kind === 'seen');
 });
 
-test('I6: a new daemon is told of the programs that it asks for and unasked of none, however many there are', async (t) => {
+test('I6: a new daemon is told of the programs that it asks for, and unasked of none', async (t) => {
   const bench = new AttendedBench(t);
   const first = bench.attendant();
   const handle = await bench.attended(null, { freshnessMs: 600_000 });
