@@ -29,6 +29,10 @@ export interface FileOwner {
 /** What lies there is a leftover, or a link that somebody put there for us to follow. */
 async function placeDraft(draft: string, content: string | Uint8Array, owner?: FileOwner): Promise<void> {
   await unlinkIfThere(draft);
+  await writeDraft(draft, content, owner);
+}
+
+async function writeDraft(draft: string, content: string | Uint8Array, owner?: FileOwner): Promise<void> {
   const handle = await open(draft, 'wx', 0o600);
   try {
     await handle.chmod(0o600);
@@ -46,7 +50,7 @@ async function placeDraft(draft: string, content: string | Uint8Array, owner?: F
 export async function createPrivate(file: string, content: string): Promise<boolean> {
   // A name of its own: two who create at once must not write into each other's draft.
   const draft = `${file}.${randomUUID()}${DRAFT}`;
-  await placeDraft(draft, content);
+  await writeDraft(draft, content);
   try {
     await link(draft, file);
     return true;

@@ -4,7 +4,7 @@ import { digestJson, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, isSegment } from './activation-directory.ts';
 import { type Hierarchy, makeGroup, removeGroup } from './control-group.ts';
-import { readIfThere } from './files.ts';
+import { readOwnIfThere } from './files.ts';
 import { findProcess } from './find.ts';
 import { type LauncherBirth, orderLauncher } from './gate/launcher-birth.ts';
 import { whenStanding } from './gate/open-gate.ts';
@@ -42,7 +42,7 @@ export interface StartSite {
 export async function startProgram(request: LaunchRequest, site: StartSite): Promise<Outcome<WorkloadHandle>> {
   const { activation } = request.activation;
   const { files, machine } = site;
-  if ((await readIfThere(files.launch)) === null) {
+  if (readOwnIfThere(files.launch) === null) {
     return refused(refusal('activation-not-minted', `Activation ${activation} has no launch document.`));
   }
   const expectedGroup = groupOf(machine, activation);
