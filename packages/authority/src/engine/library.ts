@@ -12,6 +12,8 @@ const LIBRARY_LIMIT = 4_096;
 export class Library {
   readonly #journal: Journal;
   readonly #plans = new Map<Digest, Plan>();
+  /** Several ask for a plan at the same time when an engine begins. */
+  readonly #reading = new Map<Digest, Promise<Plan | null>>();
   readonly #incarnations = new Map<string, IncarnationRecord>();
   /** By the state that names them: a record never changes, the next one is another. */
   readonly #shelves = new WeakMap<object, Pick<TargetRecord, 'admitted' | 'stranded'> & { readonly shelf: Shelf }>();
@@ -28,6 +30,12 @@ export class Library {
   async plan(digest: Digest): Promise<Plan | null> {
     const known = this.planAtHand(digest);
     if (known !== null) return known;
+    const reading = this.#reading.get(digest) ?? this.#read(digest).finally(() => this.#reading.delete(digest));
+    this.#reading.set(digest, reading);
+    return reading;
+  }
+
+  async #read(digest: Digest): Promise<Plan | null> {
     const read = await this.#journal.read('plan', digest);
     if (read === null) return null;
     remember(this.#plans, digest, read.value.plan);
