@@ -4,7 +4,7 @@ import { run } from './run.ts';
 import { CALM, type Scenario } from './scenario.ts';
 import { Simulation } from './simulation.ts';
 import { sweep } from './sweep.ts';
-import { say } from './world/life.ts';
+import { say } from './world/say.ts';
 import { refOf, type TargetShape } from './world/sources.ts';
 
 const ROUTED: TargetShape = { stores: 1, routed: true };

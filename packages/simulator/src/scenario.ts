@@ -47,6 +47,8 @@ export interface Scenario {
   readonly wrongChance?: number;
   readonly overtakenChance?: number;
   readonly fullChance?: number;
+  /** Faults at their time, whatever is under way. */
+  readonly oddities?: readonly { readonly atMs: number; readonly target: string; readonly fault: FaultName }[];
   /** Faults at the moment at which a transaction enters a phase, once each. */
   readonly strikes?: readonly Strike[];
   /** Chance of an uncertain answer of the record store at each write. */
@@ -97,7 +99,13 @@ export const CALM: Omit<Scenario, 'seed' | 'shapes' | 'deploys'> = {
 export const lastFaultMs = (scenario: Scenario): number =>
   Math.max(
     0,
-    ...[...scenario.kills, ...scenario.reboots, ...scenario.orders, ...scenario.wallSteps].map(({ atMs }) => atMs),
+    ...[
+      ...scenario.kills,
+      ...scenario.reboots,
+      ...scenario.orders,
+      ...scenario.wallSteps,
+      ...(scenario.oddities ?? []),
+    ].map(({ atMs }) => atMs),
     ...[...scenario.freezes, ...scenario.holds, ...scenario.observerDown, ...(scenario.unreadable ?? [])].map(
       ({ untilMs }) => untilMs,
     ),

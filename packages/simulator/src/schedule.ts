@@ -1,6 +1,6 @@
 import type { Operators } from './operators.ts';
 import type { Scenario } from './scenario.ts';
-import type { Struck } from './strike.ts';
+import { type Struck, strike } from './strike.ts';
 
 /** Has everything done at its time that the scenario does to the world. */
 export function schedule(scenario: Scenario, struck: Struck, operators: Operators): void {
@@ -27,6 +27,9 @@ export function schedule(scenario: Scenario, struck: Struck, operators: Operator
   for (const { what, target, fromMs, untilMs } of scenario.unreadable ?? []) {
     time.after(fromMs, () => world.unreadable.add(`${what} ${target}`));
     time.after(untilMs, () => world.unreadable.delete(`${what} ${target}`));
+  }
+  for (const { target, atMs, fault } of scenario.oddities ?? []) {
+    time.after(atMs, () => strike(struck, { fault }, target, 'none'));
   }
   for (const { atMs, byMs } of scenario.wallSteps) time.after(atMs, () => time.stepWall(byMs));
 }

@@ -27,6 +27,7 @@ import type { FaultName, Strike } from './strikes.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Clients } from './world/clients.ts';
 import { noteTold } from './world/told.ts';
+import { holderOf } from './world/who.ts';
 import { silent, World } from './world/world.ts';
 
 /** How long a dead engine stays away, and when the world gives up on a run. */
@@ -215,9 +216,7 @@ export class Simulation implements Struck {
 
   /** The one that holds the lease, or any that lives, is killed from outside. */
   kill(target: string): void {
-    const named = this.world.named(target)?.activation;
-    const living = [...this.world.processes.values()].filter((one) => one.alive && one.activation.target === target);
-    const victim = living.find(({ id }) => id === named) ?? living[0];
+    const victim = holderOf(this.world, target);
     if (victim !== undefined) this.world.end(victim, false);
   }
 

@@ -63,6 +63,9 @@ const EVENTS_LIMIT = 300_000;
 export class VirtualTime {
   #nowMs = 1_000;
   #wallOffsetMs = 1_800_000_000_000;
+  #standsSinceMs: number | null = null;
+  #stoodMs = 0;
+  #suspendedMs = 0;
   #order = 0;
   #boot = 1;
   #runs = 0;
@@ -80,11 +83,32 @@ export class VirtualTime {
     const boot = (): string => this.bootId;
     return {
       wallMs: () => this.#wallOffsetMs + this.#nowMs,
-      monotonicMs: () => this.#nowMs,
+      monotonicMs: () => this.monotonicMs,
       get bootId() {
         return boot();
       },
     };
+  }
+
+  /** What a monotonic clock reads; it may have stood still while time passed. */
+  get monotonicMs(): number {
+    return (this.#standsSinceMs ?? this.#nowMs) - this.#stoodMs;
+  }
+
+  /** The monotonic clock stands still for a while: what measures by it waits for longer. */
+  standStill(forMs: number): void {
+    if (this.#standsSinceMs !== null) return;
+    this.#standsSinceMs = this.#nowMs;
+    this.after(forMs, () => {
+      this.#stoodMs += this.#nowMs - (this.#standsSinceMs ?? this.#nowMs);
+      this.#standsSinceMs = null;
+    });
+  }
+
+  /** The machine was suspended, and its clocks ran on: whatever was due meanwhile comes late, and at once. */
+  suspend(forMs: number): void {
+    this.#nowMs += forMs;
+    this.#suspendedMs += forMs;
   }
 
   get bootId(): string {
@@ -131,8 +155,9 @@ export class VirtualTime {
     });
   }
 
-  /** Runs until `done` says so or virtual `untilMs` has come; answers whether it was `done`. */
+  /** Runs until `done` says so or `untilMs` has come, suspended time apart; answers whether it was `done`. */
   async run(done: () => boolean, untilMs: number): Promise<boolean> {
+    const suspendedMs = this.#suspendedMs;
     this.#runs += 1;
     try {
       // Whoever calls may be none of the promises: they come before the first tick.
@@ -140,7 +165,7 @@ export class VirtualTime {
       for (;;) {
         await this.#settled();
         if (done()) return true;
-        if (!this.#untilStirred(untilMs)) return false;
+        if (!this.#untilStirred(untilMs + this.#suspendedMs - suspendedMs)) return false;
       }
     } finally {
       this.#runs -= 1;

@@ -46,6 +46,7 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
         disturbedMs = entry.atMs;
         break;
       case 'observer':
+      case 'clock':
         disturbedMs = entry.atMs;
         break;
       case 'told-restored':

@@ -2,6 +2,7 @@ import type { ChannelPort, RelinquishAnswer } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import { type Opening, openGate } from '../world/gate.ts';
 import { reconsider, takeGrant } from '../world/life.ts';
+import { whenAwake } from '../world/pause.ts';
 import type { World } from '../world/world.ts';
 import { denied } from './lies.ts';
 import type { Life } from './life.ts';
@@ -27,7 +28,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         'open-channel',
         (): Outcome<'open'> => {
           const process = world.processes.get(handle.activation);
-          if (process === undefined || !process.alive || !process.listening) {
+          if (process === undefined || !process.alive || !process.listening || process.paused) {
             return refused(refusal('channel-not-listening', `${handle.activation} does not listen.`));
           }
           open.add(handle.activation);
@@ -36,7 +37,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         { lies: { claimed: () => ok('open'), denied } },
       ),
     presence: (activation) => {
-      const presence = connected(activation)?.presence() ?? null;
+      const presence = connected(activation)?.heard() ?? null;
       return presence === null ? absent : seen({ presence, ageMs: 0 });
     },
     echo: (activation) =>
@@ -44,7 +45,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         'echo',
         (): Evidence<Readonly<Record<string, string>>> => {
           const process = connected(activation);
-          if (process === null) return unknown('no connection');
+          if (process === null || process.paused) return unknown('no answer');
           const rows = world.stateOf(process.activation.target).rows;
           if (process.gate !== 'none') return unknown('its program keeps no row');
           const own = process.behaviour === 'own-database';
@@ -62,12 +63,17 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
             const process = connected(activation);
             const deaf = process?.behaviour === 'ignores-relinquish' || process?.behaviour === 'own-database';
             if (process === null || deaf) return null;
-            process.relinquished = { requestId, epoch };
             world.ledger.note({ kind: 'asked', activation });
-            world.time.after(termMs, () => {
-              if (process.relinquished?.requestId === requestId) reconsider(world, process);
+            const { lastWriteAtMs } = process;
+            // It says so, and writes on for as long as its row lets it.
+            if (process.behaviour === 'feigns-relinquish') return { kind: 'relinquished', lastWriteAtMs };
+            whenAwake(process, () => {
+              process.relinquished = { requestId, epoch };
+              world.time.after(termMs, () => {
+                if (process.relinquished?.requestId === requestId) reconsider(world, process);
+              });
             });
-            return { kind: 'relinquished', lastWriteAtMs: process.lastWriteAtMs };
+            return process.paused ? null : { kind: 'relinquished', lastWriteAtMs };
           },
           { lies: { denied: () => null }, far: true },
         )
@@ -81,7 +87,7 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         'withdraw',
         () => {
           const process = connected(activation);
-          if (process !== null) reconsider(world, process);
+          if (process !== null) whenAwake(process, () => reconsider(world, process));
         },
         { lies: { claimed: () => undefined }, far: true },
       ),
@@ -91,9 +97,9 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         (): Reached => {
           const process = connected(activation);
           if (process === null) return 'nobody';
-          if (process.gate === 'none') takeGrant(world, process, epoch);
+          if (process.gate === 'none') whenAwake(process, () => takeGrant(world, process, epoch));
           else return { opening: openGate(world, life, process, epoch) };
-          return { opening: null };
+          return process.paused ? 'silent' : { opening: null };
         },
         { lies: { denied: () => 'silent' as const }, far: true },
       );
@@ -108,14 +114,14 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
     subscribe: (listener) => {
       world.listeners.said = (process) =>
         life.deliver(() => {
-          const presence = connected(process.id)?.presence() ?? null;
+          const presence = connected(process.id)?.heard() ?? null;
           const { target } = process.activation;
           if (presence !== null) listener({ kind: 'presence', target, activation: process.id, presence });
         });
       world.listeners.firstWrite = (process, epoch) =>
         life.deliver(() => {
           const { target } = process.activation;
-          listener({ kind: 'first-write', target, activation: process.id, epoch, atMs: world.time.nowMs });
+          listener({ kind: 'first-write', target, activation: process.id, epoch, atMs: world.time.monotonicMs });
         });
       world.listeners.closed = (process) =>
         life.deliver(() => {

@@ -31,7 +31,22 @@ export const RARER = [
   /** It leaves a child that writes on when its program has ended. */
   'forks-a-writer',
 ] as const;
-export type Behaviour = (typeof BEHAVIOURS | typeof RARER)[number];
+/** Drawn by another roll of their own (`adversity.ts`). */
+export const ODD = [
+  /** Active, warming, degraded, and active again. */
+  'flaps-when-active',
+  /** Its connection repeats old words, its own or those of an earlier launch. */
+  'replays-presence',
+  /** Says that it gave its lease up, and writes on. */
+  'feigns-relinquish',
+  /** Once it is granted, it speaks to Idunn alone. */
+  'leaves-the-observer-out',
+  'other-endpoint',
+  'other-schema',
+  'other-capability',
+  'other-process',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS | typeof RARER | typeof ODD)[number];
 
 /** Builds of which no later launch can live. */
 export const DOOMED: ReadonlySet<Behaviour> = new Set(['lies-when-relaunched']);
@@ -49,6 +64,9 @@ export const ADMISSIBLE: readonly Behaviour[] = [
   'stays-at-its-gate',
   'lingers-at-its-gate',
   'forks-a-writer',
+  'flaps-when-active',
+  'replays-presence',
+  'feigns-relinquish',
   'degrades-when-active',
 ];
 

@@ -1,6 +1,8 @@
 import type { Life } from '../ports/life.ts';
-import { activate, besides, exitsNow, say, what, work } from './life.ts';
+import { activate, besides, exitsNow, what, work } from './life.ts';
+import { whenAwake } from './pause.ts';
 import type { Process } from './process.ts';
+import { say } from './say.ts';
 import type { World } from './world.ts';
 
 /** How long the driver waits for a launcher that it told of a grant, and between two looks at it. */
@@ -51,7 +53,7 @@ export async function openGate(world: World, life: Life, process: Process, epoch
 function knock(world: World, process: Process, epoch: number): { refused: boolean } {
   const told = { refused: false };
   if (process.behaviour === 'stays-at-its-gate') return told;
-  world.time.after(ownTime(world, process), () => {
+  const read = (): void => {
     if (!process.alive || process.gate !== 'waiting' || process.granted !== null) return;
     const named = world.namedIn(process.activation.target, 'file');
     if (named?.activation !== process.id || named.epoch !== epoch) {
@@ -59,8 +61,9 @@ function knock(world: World, process: Process, epoch: number): { refused: boolea
       return;
     }
     process.granted = epoch;
-    world.time.after(ownTime(world, process), () => pass(world, process));
-  });
+    world.time.after(ownTime(world, process), () => whenAwake(process, () => pass(world, process)));
+  };
+  world.time.after(ownTime(world, process), () => whenAwake(process, read));
   return told;
 }
 
@@ -75,7 +78,7 @@ function pass(world: World, process: Process): void {
   process.gate = 'passed';
   world.ledger.note({ kind: 'ran', granted, ...what(world, process), beside: writersBeside(world, process) });
   if (!granted) return;
-  world.time.after(world.dice.between(1, 30), () => {
+  const run = (): void => {
     if (!process.alive) return;
     if (exitsNow(world, process)) return world.end(process, false);
     process.writing = true;
@@ -84,7 +87,8 @@ function pass(world: World, process: Process): void {
     if (process.behaviour !== 'degrades-when-active') return;
     world.time.after(1, () => say(world, process, 'degraded'));
     world.time.after(120, () => say(world, process, 'active'));
-  });
+  };
+  world.time.after(world.dice.between(1, 30), () => whenAwake(process, run));
 }
 
 /** Who was never granted anything holds no state, whether it compares a row or waits for its state to be opened. */

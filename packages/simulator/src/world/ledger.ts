@@ -61,6 +61,8 @@ export type Deed =
   | { readonly kind: 'told-incident'; readonly target: string; readonly code: string; readonly open: boolean }
   /** The disk under the record store has it: what the next engine will find. */
   | { readonly kind: 'durable'; readonly mutations: Batch['mutations'] }
+  /** A clock stood still, or jumped over a suspend: nothing is done in time then. */
+  | { readonly kind: 'clock' }
   /** An operator's stop was engaged or cleared. */
   | { readonly kind: 'stop'; readonly stop: 'freeze' | 'hold'; readonly target: string; readonly engaged: boolean }
   /** Expected was published for the first time under its key. */

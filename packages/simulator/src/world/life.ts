@@ -1,6 +1,8 @@
 import { fork, WORK_EVERY_MS } from './forks.ts';
-import { correlationOf, noteReady } from './observer.ts';
+import { flap, replay } from './odd-words.ts';
+import { whenAwake } from './pause.ts';
 import type { Process } from './process.ts';
+import { say } from './say.ts';
 import type { World } from './world.ts';
 
 /** Lets a started program live: it warms, or does what its behaviour makes it do. */
@@ -11,14 +13,17 @@ export function live(world: World, process: Process): void {
     return void world.time.after(1, () => world.end(process, false));
   }
   const startMs = world.dice.between(1, 30);
-  world.time.after(startMs, () => {
-    if (!process.alive) return;
-    if (process.behaviour === 'exits-at-start') return world.end(process, false);
-    process.listening = true;
-    if (process.behaviour === 'never-warms') return;
-    say(world, process, 'warming');
-    if (!process.stateful) world.time.after(world.dice.between(1, 20), () => activate(world, process));
-  });
+  world.time.after(startMs, () => whenAwake(process, () => warm(world, process)));
+}
+
+function warm(world: World, process: Process): void {
+  if (!process.alive) return;
+  if (process.behaviour === 'exits-at-start') return world.end(process, false);
+  process.listening = true;
+  if (process.behaviour === 'never-warms') return;
+  say(world, process, 'warming');
+  if (process.behaviour === 'replays-presence') world.time.after(1, () => replay(world, process));
+  if (!process.stateful) world.time.after(world.dice.between(1, 20), () => activate(world, process));
 }
 
 /** The one port of a target that cannot overlap. */
@@ -39,24 +44,13 @@ export const besides = (world: World, process: Process): readonly string[] =>
 const sealedOf = (world: World, process: Process): string =>
   world.projections.get(process.activation.incarnation)?.expected.runtime.executable ?? 'unknown';
 
-/** A presence, on every change, to the observer and on the lease connection. */
-export function say(world: World, process: Process, state: NonNullable<Process['state']>): void {
-  if (!process.alive) return;
-  process.state = state;
-  process.sequence += 1;
-  world.listeners.said(process);
-  const { incarnation } = process.activation;
-  noteReady(world, incarnation);
-  world.time.after(1, () => {
-    if (correlationOf(world, incarnation) !== null) world.listeners.correlated(incarnation);
-  });
-}
-
 export function activate(world: World, process: Process): void {
   if (!process.alive || process.behaviour === 'never-active') return;
   if (process.behaviour === 'says-failed') return say(world, process, 'failed');
   fork(world, process);
   say(world, process, 'active');
+  if (process.behaviour === 'flaps-when-active') flap(world, process);
+  if (process.behaviour === 'replays-presence') replay(world, process);
 }
 
 /** A pushed grant: the program re-reads the row, begins to write and says so. */
@@ -66,16 +60,18 @@ export function takeGrant(world: World, process: Process, epoch: number): void {
   process.granted = epoch;
   process.relinquished = null;
   world.ledger.note({ kind: 'granted', activation: process.id, epoch });
-  world.time.after(world.dice.between(1, 10), () => {
-    if (!process.alive || process.granted !== epoch) return;
-    const { behaviour } = process;
-    if (endsOnGrant(world, process)) return world.end(process, false);
-    if (behaviour !== 'never-active' && behaviour !== 'says-failed') {
-      process.writing = true;
-      work(world, process);
-    }
-    activate(world, process);
-  });
+  world.time.after(world.dice.between(1, 10), () => whenAwake(process, () => begin(world, process, epoch)));
+}
+
+function begin(world: World, process: Process, epoch: number): void {
+  if (!process.alive || process.granted !== epoch) return;
+  const { behaviour } = process;
+  if (endsOnGrant(world, process)) return world.end(process, false);
+  if (behaviour !== 'never-active' && behaviour !== 'says-failed') {
+    process.writing = true;
+    work(world, process);
+  }
+  activate(world, process);
 }
 
 /** The row, read again, names this program: a grant that it does not is refused for ever (I1, I5). */
@@ -121,6 +117,7 @@ export function reconsider(world: World, process: Process): void {
  * one, which nobody fences; only its end ends its writes.
  */
 export function write(world: World, process: Process, request: number): boolean {
+  if (process.paused) return false;
   if (!process.alive || !process.writing || process.granted === null || process.relinquished !== null) return false;
   if (process.behaviour !== 'own-database' && process.gate === 'none') {
     const named = world.namedIn(process.activation.target, 'rows');
@@ -130,7 +127,7 @@ export function write(world: World, process: Process, request: number): boolean 
     }
   }
   if (process.lastWriteAtMs === null) world.listeners.firstWrite(process, process.granted);
-  process.lastWriteAtMs = world.time.nowMs;
+  process.lastWriteAtMs = world.time.monotonicMs;
   // It knows of no epoch: it writes under the one that names it, whichever that is.
   const named = process.gate === 'passed' ? world.namedIn(process.activation.target, 'file') : null;
   const epoch = named?.activation === process.id ? named.epoch : process.granted;

@@ -1,6 +1,6 @@
 import type { Correlation } from '@idunn/authority';
 import { digestJson } from '@idunn/kernel';
-import type { Disagreement, IncarnationKey } from '@idunn/readiness';
+import { type Correlated, correlate, type IncarnationKey, type Presence } from '@idunn/readiness';
 import type { Projection, World } from './world.ts';
 
 /** What the observer would sign about an incarnation now; `null` while it knows no Expected. */
@@ -9,7 +9,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
   if (projection === undefined) return null;
   const { activation } = projection;
   const process = activation === null ? undefined : world.processes.get(activation.activation);
-  const presence = process?.presence() ?? null;
+  const presence = process?.relayed() ?? null;
   const present =
     presence === null
       ? null
@@ -17,7 +17,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
           state: presence.state,
           epoch: presence.epoch,
           sequence: presence.header.sequence,
-          observedAtMs: world.time.nowMs,
+          observedAtMs: world.time.monotonicMs,
           fresh: process?.alive === true,
         };
   return {
@@ -26,35 +26,43 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
     present,
     // A receipt stays what it was: about the activation and epoch that it was signed for.
     ready: projection.ready,
-    disagreements: presence === null ? [] : disagreements(world, projection),
+    disagreements: presence === null ? [] : judged(key, projection, presence).disagreements,
   };
 }
 
-function disagreements(world: World, projection: Projection): readonly Disagreement[] {
-  const process = world.processes.get(projection.activation?.activation ?? '');
-  const presence = process?.presence();
-  if (process === undefined || presence === null || presence === undefined) return [];
-  const found: Disagreement[] = [];
-  if (presence.incarnation !== projection.activation?.incarnation) {
-    found.push({ code: 'incarnation-mismatch', detail: `It presents ${presence.incarnation}.` });
-  }
-  const { observed } = projection;
-  const runs = observed === null || observed.gate === 'waiting' ? null : observed;
-  if (runs !== null && runs.executable !== projection.expected.runtime.executable) {
-    found.push({ code: 'executable-mismatch', detail: `Seen to run: ${runs.executable}.` });
-  }
-  return found;
+/** What the presence at hand came to when it was last held against what was expected and observed. */
+interface Judgement {
+  readonly presence: Presence;
+  readonly observed: Projection['observed'];
+  readonly obstacles: Correlated['obstacles'];
+  readonly disagreements: Correlated['disagreements'];
 }
+const judgements = new WeakMap<Projection, Judgement>();
+
+/** The real correlation, asked anew only when something else is said or observed. */
+function judged(key: IncarnationKey, projection: Projection, presence: Presence): Judgement {
+  const known = judgements.get(projection);
+  const { observed, expected, activation } = projection;
+  const same = known?.observed === observed && isSame(known.presence, presence);
+  if (known !== undefined && same) return known;
+  const word = { presence, digest: projection.expected.release, receivedAtMs: 0 };
+  const { obstacles, disagreements } = correlate({ key, expected, activation, observed, presence: word, nowMs: 0 });
+  const judgement = { presence, observed, obstacles, disagreements };
+  judgements.set(projection, judgement);
+  return judgement;
+}
+
+const isSame = (one: Presence, other: Presence): boolean =>
+  one.activation === other.activation && one.header.sequence === other.header.sequence && one.epoch === other.epoch;
 
 /** Signs Ready when everything agrees: for exactly this activation, presence and epoch. */
 export function noteReady(world: World, key: IncarnationKey): void {
   const projection = world.projections.get(key);
   const process = world.processes.get(projection?.activation?.activation ?? '');
-  const presence = process?.presence();
-  if (projection === undefined || process === undefined || presence === null || presence === undefined) return;
+  const presence = process?.relayed() ?? null;
+  if (projection === undefined || process === undefined || presence === null) return;
   if (!world.observerUp || !process.alive || presence.state !== 'active') return;
-  if (process.stateful && presence.epoch === null) return;
-  if (disagreements(world, projection).length > 0 || projection.observed?.gate === 'waiting') return;
+  if (judged(key, projection, presence).obstacles.length > 0) return;
   const { activation, epoch, header } = presence;
   if (projection.ready?.activation === activation && projection.ready.epoch === epoch) return;
   projection.ready = {
@@ -62,7 +70,7 @@ export function noteReady(world: World, key: IncarnationKey): void {
     activation,
     epoch,
     sequence: header.sequence,
-    observedAtMs: world.time.nowMs,
+    observedAtMs: world.time.monotonicMs,
   };
   world.ledger.note({ kind: 'ready', incarnation: key, activation, epoch });
 }

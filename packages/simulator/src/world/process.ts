@@ -23,6 +23,13 @@ export class Process {
   /** Killed, and not gone yet. */
   ending = false;
   listening = false;
+  /** It is stopped; what it is asked for meanwhile waits. */
+  paused = false;
+  readonly inbox: (() => void)[] = [];
+  /** What it has said before. */
+  readonly past: Presence[] = [];
+  /** The old word that its connection repeats now. */
+  repeats: Presence | null = null;
   sequence = 0;
   state: Presence['state'] | null = null;
   /** The epoch it was granted and has not been told off from. */
@@ -108,6 +115,18 @@ export class Process {
     return this.activation.activation;
   }
 
+  /** The newest word that the observer has of it: some send theirs to Idunn alone, once they are granted. */
+  relayed(): Presence | null {
+    const said = this.presence();
+    const withheld = this.behaviour === 'leaves-the-observer-out' && said?.state === 'active';
+    return withheld ? (this.past[0] ?? null) : said;
+  }
+
+  /** The newest word on its lease connection. */
+  heard(): Presence | null {
+    return this.repeats ?? this.presence();
+  }
+
   /** Its own signed word, as it stands. */
   presence(): Presence | null {
     if (this.state === null) return null;
@@ -126,11 +145,11 @@ export class Process {
       incarnation: this.lies ? `${activation.target}@${digestOf('another incarnation')}` : activation.incarnation,
       activation: this.id,
       state: this.state,
-      pid: this.handle.identity.pid,
-      epoch: claimed ?? (this.state === 'active' ? this.granted : null),
-      endpoint: activation.endpoint,
-      stateSchema: this.stateSchema,
-      capabilities: [],
+      pid: this.behaviour === 'other-process' ? 1 : this.handle.identity.pid,
+      epoch: claimed ?? (this.state === 'active' || this.state === 'degraded' ? this.granted : null),
+      endpoint: this.behaviour === 'other-endpoint' ? { host: '127.0.0.1', port: 1 } : activation.endpoint,
+      stateSchema: this.behaviour === 'other-schema' ? 'events-v0' : this.stateSchema,
+      capabilities: this.behaviour === 'other-capability' ? [{ name: 'undeclared', schema: 'v1' }] : [],
       detail: this.state === 'failed' ? 'the simulated program gave up' : '',
     };
   }
