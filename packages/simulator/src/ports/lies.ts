@@ -7,6 +7,8 @@ import { type Outcome, refusal, refused } from '@idunn/kernel';
  * - that every process of a tree is gone, or that nobody can be found under an activation: for a program that compares
  *   no row its end is the fence, and the kernel alone can see it (I1);
  * - that rows are durable, or that a record was committed: a disk that lies about that shows it to nobody (I6);
+ * - that a claim was made: it is made exclusively beside the state, where two fleets have nothing else to meet over
+ *   (I1);
  * - that a row has moved: its driver commits where every program reads it, and a program that is granted what its row
  *   does not confirm refuses that epoch for ever; nobody else writes meanwhile (I1);
  * - what a program signs, that it read a nonce back, gave its lease up or took a grant: builds that lie are behaviours
