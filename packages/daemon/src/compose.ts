@@ -16,7 +16,7 @@ import { attendWatched } from './attendant/attending.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import { type Ground, OBSERVER_TARGET } from './ground.ts';
 import { metricsOf } from './metrics.ts';
-import { createNotifiers } from './notify/notifiers.ts';
+import { checkSecrets, createNotifiers } from './notify/notifiers.ts';
 import { observerKeeper } from './observer/keeper.ts';
 import { selfConnection, withConnection } from './observer/self-connection.ts';
 import { apiParts } from './parts.ts';
@@ -31,6 +31,10 @@ export interface Daemon {
 
 /** Puts the daemon together: ground, drivers, engine, API. Nothing here decides anything. */
 export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
+  const { notify } = ground.fleet.last.fleet;
+  const means = { wallMs: () => ground.machine.clock.wallMs(), uid: ground.machine.user.uid };
+  const secrets = await checkSecrets(notify, means.uid);
+  if (!secrets.ok) return secrets;
   const made = await createDrivers(ground);
   if (!made.ok) return made;
   const drivers = made.value;
@@ -51,10 +55,10 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
   });
   const notifiers = createNotifiers({
     fleet: ground.fleet.last.fleet.id,
-    files: ground.fleet.last.fleet.notify,
+    files: notify,
     engine,
     timers: ground.machine.timers,
-    nowIso: () => new Date(ground.machine.clock.wallMs()).toISOString(),
+    means,
     redact: async (target, text) => {
       const admitted = (await engine.target(target))?.admitted ?? null;
       return admitted === null ? text : drivers.workload.redact(admitted.activation, text);

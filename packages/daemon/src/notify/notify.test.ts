@@ -90,6 +90,8 @@ test('a way that is down keeps so many notices and no more; the oldest go', asyn
   assert.equal(delivered.at(-1), `inc-${QUEUE_LIMIT + 3}`);
 });
 
+const MEANS = { wallMs: () => 1_614_265_330_000, uid: process.geteuid?.() ?? 0 };
+
 async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'idunn-notify-'));
   t.after(() => rm(directory, { recursive: true }));
@@ -113,7 +115,7 @@ test('a webhook gets the notice as JSON with the token of its file; any answer b
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
-  const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/page`, token_file: tokenFile });
+  const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/page`, token_file: tokenFile }, MEANS);
   await assert.rejects(way.deliver(notice(1)), /the webhook answered 500/);
   status = 204;
   await way.deliver(notice(1));
@@ -125,9 +127,9 @@ test('a webhook gets the notice as JSON with the token of its file; any answer b
 test('a command gets the notice on its standard input, by argv; one that fails did not take it', async (t) => {
   const file = join(await scratch(t), 'told.json');
   const words = ['process.stdin.pipe(require("node:fs").createWriteStream(process.argv[1]))', file];
-  await wayOf({ id: 'mail', command: [process.execPath, '-e', ...words] }).deliver(notice(7));
+  await wayOf({ id: 'mail', command: [process.execPath, '-e', ...words] }, MEANS).deliver(notice(7));
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), notice(7));
-  const failing = wayOf({ id: 'mail', command: [process.execPath, '-e', 'process.exit(3)'] });
+  const failing = wayOf({ id: 'mail', command: [process.execPath, '-e', 'process.exit(3)'] }, MEANS);
   await assert.rejects(failing.deliver(notice(7)), /the command ended with 3/);
-  await assert.rejects(wayOf({ id: 'mail', command: ['/nowhere/page'] }).deliver(notice(7)), /ENOENT/);
+  await assert.rejects(wayOf({ id: 'mail', command: ['/nowhere/page'] }, MEANS).deliver(notice(7)), /ENOENT/);
 });

@@ -4,29 +4,49 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { NotifierFile } from '@idunn/release';
 import type { Way } from './notifier.ts';
+import { readSigningKey, webhookHeaders } from './signing.ts';
 
 /** How long one delivery may take. */
 const PATIENCE_MS = 30_000;
 
+/** What a way needs of the machine. */
+export interface WayMeans {
+  /** Wall clock: who is told compares it with their own. */
+  readonly wallMs: () => number;
+  /** Whose secret files are. */
+  readonly uid: number;
+}
+
 /** The way that a `[[notify]]` of fleet.toml asks for. */
-export function wayOf({ id, webhook, token_file, command }: NotifierFile): Way {
+export function wayOf(file: NotifierFile, means: WayMeans): Way {
+  const { id, webhook, command } = file;
   return {
     id,
     deliver: (notice) =>
       webhook === undefined
         ? run(command ?? [], JSON.stringify(notice))
-        : post(new URL(webhook), token_file ?? null, JSON.stringify(notice)),
+        : post(new URL(webhook), file, `${notice.incident}-${notice.state}`, JSON.stringify(notice), means),
   };
 }
 
-/** The token is read for each delivery, and is in no message of ours. */
-async function post(url: URL, tokenFile: string | null, body: string): Promise<void> {
-  const token = tokenFile === null ? null : (await readFile(tokenFile, 'utf8')).trim();
+/** Token and secret are read for each delivery, and are in no message of ours; without its secret nothing is sent. */
+async function post(
+  url: URL,
+  { token_file, secret_file }: NotifierFile,
+  id: string,
+  body: string,
+  { wallMs, uid }: WayMeans,
+): Promise<void> {
+  const token = token_file === undefined ? null : (await readFile(token_file, 'utf8')).trim();
+  const key = secret_file === undefined ? null : await readSigningKey(secret_file, uid);
+  if (key?.ok === false) throw new Error(key.refusal.reason);
+  const signed = webhookHeaders({ id, timestampS: Math.floor(wallMs() / 1_000), body }, key?.value ?? null);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   await new Promise<void>((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
+      ...signed,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
     const outgoing = request(url, { method: 'POST', headers, agent: false, timeout: PATIENCE_MS }, (answer) => {

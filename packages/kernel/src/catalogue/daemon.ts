@@ -91,6 +91,13 @@ export const daemonErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
+  'notifier-secret-unusable': {
+    reason: 'The secret that a webhook is signed with cannot be used, and nothing is sent unsigned in its place.',
+    remedy:
+      'Write whsec_ and 24 to 64 random bytes in base64 into the file, owned by the daemon’s user with mode 0600, or leave secret_file out.',
+    blame: 'user',
+    retry: 'final',
+  },
   'profile-unknown': {
     reason: 'The fleet file names no profile of that name.',
     remedy: 'Name one of the profiles of fleet.toml.',

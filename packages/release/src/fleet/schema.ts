@@ -16,6 +16,8 @@ const notifier = z
       .optional(),
     /** A file with the token that is sent as a bearer; never the token itself. */
     token_file: word.min(1).max(4_096).startsWith('/', 'an absolute path').optional(),
+    /** A file with the secret that each delivery is signed with; never the secret itself. */
+    secret_file: word.min(1).max(4_096).startsWith('/', 'an absolute path').optional(),
     command: z.array(word.min(1).max(4_096)).min(1).max(64).optional(),
     /** Only incidents of these codes; all of them when it is left out. */
     codes: z.array(word).min(1).max(256).optional(),
@@ -24,6 +26,10 @@ const notifier = z
   .refine(
     ({ webhook, token_file }) => token_file === undefined || webhook !== undefined,
     'token_file belongs to webhook',
+  )
+  .refine(
+    ({ webhook, secret_file }) => secret_file === undefined || webhook !== undefined,
+    'secret_file belongs to webhook',
   );
 export type NotifierFile = z.infer<typeof notifier>;
 
