@@ -11,7 +11,7 @@ import {
 } from '@idunn/authority';
 import type { RecordStore } from '@idunn/kernel';
 import { check } from './checkers/check.ts';
-import { admittedByTarget, settled } from './checkers/continuity.ts';
+import { admittedByTarget, unsettled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
 import { type FakeStore, type FakeStoreHook, fakeStore } from './fake-store.ts';
 import { Fortune } from './fortune.ts';
@@ -35,6 +35,7 @@ const DOWN_MS = 25;
 const RUN_LIMIT_MS = 400_000;
 /** How much longer a target may take that waits for its next restart. */
 const SETTLE_LIMIT_MS = 700_000;
+const SETTLE_STEP_MS = 5_000;
 /** One durable write in so many is checked against its schema and carried as text. */
 const ENCODES_EVERY = 64;
 
@@ -167,9 +168,7 @@ export class Simulation implements Struck {
     const ended = await this.time.run(() => this.#operators.answered && this.#rival?.answered !== false, RUN_LIMIT_MS);
     for (const clients of this.#clients.values()) clients.stop();
     await this.time.run(() => false, this.time.nowMs + 20_000);
-    // A restart may wait up to its cap.
-    for (let waitedMs = 0; waitedMs < SETTLE_LIMIT_MS && !this.#settled(); waitedMs += 5_000) await this.pass(5_000);
-    await this.#operators.refresh(true);
+    await this.#settle();
     const { results } = this.#operators;
     const { points, struckIn, crashes } = this.#fortune;
     return {
@@ -196,9 +195,16 @@ export class Simulation implements Struck {
     };
   }
 
-  /** Whoever was told admitted last serves, on every target: what must come true once faults cease. */
-  #settled(): boolean {
-    return [...admittedByTarget(this.world).keys()].every((target) => settled(this.world, target, this.shapes[target]));
+  /** Waits for what must come true once faults cease; a restart may wait up to its cap. */
+  async #settle(): Promise<void> {
+    const { world, shapes } = this;
+    for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
+      await this.#operators.refresh(true);
+      const judged = { world, shapes, results: this.#operators.results, deploys: this.#scenario.deploys };
+      const isSettled = [...admittedByTarget(world).keys()].every((target) => unsettled(judged, target) === null);
+      if (isSettled || waitedMs >= SETTLE_LIMIT_MS) return;
+      await this.pass(SETTLE_STEP_MS);
+    }
   }
 
   /** Kills the engine and every process, and begins a new boot. */

@@ -7,6 +7,8 @@ import type { Judged, Violation } from './judged.ts';
 
 /** The longest wait between two attempts, with the start of a program on top. */
 const LONGEST_WAIT_MS = 300_000 + 10_000;
+/** The same for one that is stuck past its fence: its cap, and the time that a launch takes to fail. */
+const LONGEST_STUCK_MS = 5_000 + 10_000;
 
 const targetOf = (incarnation: IncarnationKey): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
 
@@ -23,18 +25,34 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
  * served: somebody of it lives, is active, and is named by lease and route. While nobody lived, and no hold stood, the
  * next launch never came later than the longest wait.
  */
-export const continuity = ({ world, results, deploys, shapes }: Judged): readonly Violation[] =>
-  [...admittedByTarget(world).keys()].flatMap((target) => {
-    // One that is stuck past its fence is launched again and again by itself, and no launch of it may ever last.
-    const stuck = deploys.some(
-      (deploy, at) => deploy.target === target && results[at]?.outcome === 'operator-required',
-    );
-    return [...(stuck ? [] : downAtTheEnd(world, target, shapes[target])), ...longGaps(world, target)];
+export const continuity = (judged: Judged): readonly Violation[] =>
+  [...admittedByTarget(judged.world).keys()].flatMap((target) => {
+    const detail = unsettled(judged, target);
+    const { world } = judged;
+    const down: readonly Violation[] = detail === null ? [] : [{ of: 'I9', atMs: world.time.nowMs, detail }];
+    return [...down, ...longGaps(world, target)];
   });
 
-/** One of the target serves, or none of its launches ever can. */
-export const settled = (world: World, target: string, shape: TargetShape | undefined): boolean =>
-  missing(world, target, shape) === null;
+/**
+ * What must still come true of a target once faults have ceased; `null`: nothing. One that is stuck past its fence is
+ * launched again and again by itself, and no launch of it may ever last.
+ */
+export function unsettled(
+  { world, results, deploys, shapes }: Pick<Judged, 'world' | 'results' | 'deploys' | 'shapes'>,
+  target: string,
+): string | null {
+  const lacking = missing(world, target, shapes[target]);
+  if (lacking === null) return null;
+  const isStuck = deploys.some((one, at) => one.target === target && results[at]?.outcome === 'operator-required');
+  if (!isStuck) return `${target} was admitted; ${lacking}`;
+  const last = world.ledger.of('started').findLast(({ activation }) => isActivationOf(world, activation, target));
+  if (last === undefined || world.processes.get(last.activation)?.alive === true) return null;
+  const isTrying = world.time.nowMs - last.atMs <= LONGEST_STUCK_MS;
+  return isTrying ? null : `${target} is stuck, and nothing of it was launched since ${last.atMs} ms`;
+}
+
+const isActivationOf = (world: World, activation: string, target: string): boolean =>
+  world.processes.get(activation)?.activation.target === target;
 
 /** What keeps a target from being served: somebody lives, is active, and both authorities name it. `null`: nothing. */
 function missing(world: World, target: string, shape: TargetShape | undefined): string | null {
@@ -52,11 +70,6 @@ function missing(world: World, target: string, shape: TargetShape | undefined): 
   if (holder === undefined) return `its lease names ${named ?? 'nobody'}, and ${first.id} is active`;
   const routed = world.route(target)?.members.some(({ activation }) => activation === holder.id);
   return shape?.routed !== true || routed === true ? null : `${holder.id} is active, and no route leads to it`;
-}
-
-function downAtTheEnd(world: World, target: string, shape: TargetShape | undefined): readonly Violation[] {
-  const detail = missing(world, target, shape);
-  return detail === null ? [] : [{ of: 'I9', atMs: world.time.nowMs, detail: `${target} was admitted; ${detail}` }];
 }
 
 /** Spans in which nothing of the target lived, cut where a hold stood. */
@@ -95,7 +108,7 @@ export function isOf(world: World, entry: Entry, target: string): boolean {
   switch (entry.kind) {
     case 'started':
     case 'ended':
-      return world.processes.get(entry.activation)?.activation.target === target;
+      return isActivationOf(world, entry.activation, target);
     case 'told-admitted':
       return entry.incarnation !== null && targetOf(entry.incarnation) === target;
     case 'stop':

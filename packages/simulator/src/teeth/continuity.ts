@@ -1,4 +1,4 @@
-import { type ContinuityDecision, type ContinuityEvidence, decideContinuity } from '@idunn/authority';
+import { type ContinuityDecision, type ContinuityEvidence, decide, decideContinuity } from '@idunn/authority';
 import { type Scenario, twoDeploys } from '../scenario.ts';
 import type { Tooth } from './tooth.ts';
 
@@ -51,10 +51,30 @@ const flappingOn: Scenario = {
 };
 const setBack: Scenario = { ...flapping, wallSteps: [{ atMs: 13_000, byMs: -3_600_000 }] };
 
+/** I9: does not launch again what is stuck past its fence. */
+const withoutRelaunch: typeof decide = (tx, e) => {
+  const decision = decide(tx, e);
+  const isStuck = 'stuck' in tx.state && tx.state.stuck !== null;
+  const launches = isStuck && decision.kind === 'persist' && relaunchesIn(decision) > relaunchesIn(tx);
+  return launches ? { kind: 'wait', what: 'nothing', remedy: 'nothing', untilMs: null, wakeAtMs: null } : decision;
+};
+const relaunchesIn = ({ state }: Pick<Parameters<typeof decide>[0], 'state'>): number =>
+  'passage' in state ? (state.passage?.relaunches ?? 0) : 0;
+
+/** Nothing of the second build lives, and the first does not accept what it may have written. */
+const stuck: Scenario = {
+  ...twoDeploys('exits-after-grant'),
+  deploys: [
+    { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+    { target: 'app', atMs: 200, behaviour: 'exits-after-grant', revision: 2, newSchema: true },
+  ],
+};
+
 /** What is admitted is brought back for ever. */
 export const TEETH_OF_CONTINUITY: readonly Tooth[] = [
   { name: 'gives a target up', breaks: 'I9', scenario: flapping, decideContinuity: withAnEnd },
   { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
+  { name: 'gives up what is stuck', breaks: 'I9', scenario: stuck, decide: withoutRelaunch },
   { name: 'tells nobody of many restarts', breaks: 'I9', scenario: flappingOn, decideContinuity: withoutPage },
   { name: 'waits by the clock on the wall', breaks: 'I9', scenario: setBack, decideContinuity: withWallClock },
 ];
