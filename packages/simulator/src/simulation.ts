@@ -25,6 +25,7 @@ import { dice } from './seed.ts';
 import { type Struck, strike } from './strike.ts';
 import type { FaultName, Strike } from './strikes.ts';
 import { VirtualTime } from './virtual-time.ts';
+import { answering, askAgain } from './world/asked.ts';
 import { Clients } from './world/clients.ts';
 import { noteTold } from './world/told.ts';
 import { holderOf } from './world/who.ts';
@@ -169,6 +170,7 @@ export class Simulation implements Struck {
     for (const clients of this.#clients.values()) clients.stop();
     await this.time.run(() => false, this.time.nowMs + 20_000);
     await this.#settle();
+    await askAgain(this.world, this.engine);
     const { results } = this.#operators;
     const { points, struckIn, crashes } = this.#fortune;
     return {
@@ -250,7 +252,8 @@ export class Simulation implements Struck {
       onFault: (fault: unknown) => this.#faults.push(fault),
     };
     const around = this.#broken.ports?.(ports) ?? ports;
-    const engine = createEngine(around, options, this.#broken.decide, this.#broken.decideContinuity);
+    const { decide, decideContinuity } = this.#broken;
+    const engine = answering(this.world, createEngine(around, options, decide, decideContinuity));
     this.#rival?.join(world);
     this.#life = life;
     this.engine = engine;

@@ -2,12 +2,14 @@ import { StoreFault } from '@idunn/kernel';
 import { LostAnswer } from '../ports/life.ts';
 import { absence } from './absence.ts';
 import { apart } from './apart.ts';
+import { commands } from './commands.ts';
 import { continuity } from './continuity.ts';
 import { crashProof } from './crash-proof.ts';
 import { cut } from './cut.ts';
 import { endings } from './endings.ts';
 import { freezes } from './freezes.ts';
 import { gated } from './gated.ts';
+import { grants } from './grants.ts';
 import { incumbent } from './incumbent.ts';
 import type { Judged, Violation } from './judged.ts';
 import { noReplay } from './no-replay.ts';
@@ -24,7 +26,7 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...oneWriter(judged.world),
   ...oneState(judged.world),
   ...sealed(judged.world),
-  ...twoAuthorities(judged.world),
+  ...twoAuthorities(judged),
   ...observedNotConfigured(judged.world),
   ...noReplay(judged.world),
   ...crashProof(judged),
@@ -36,7 +38,9 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...continuity(judged),
   ...paged(judged),
   ...absence(judged),
+  ...grants(judged),
   ...nothingLost(judged),
+  ...commands(judged.world),
   ...endings(judged),
   ...ownFaults(judged),
 ];

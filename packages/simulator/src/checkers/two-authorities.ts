@@ -1,8 +1,17 @@
 import type { World } from '../world/world.ts';
-import type { Violation } from './judged.ts';
+import { mayLie } from './calm.ts';
+import type { Judged, Violation } from './judged.ts';
 
-/** I3: what is told to be admitted is named by lease and route, each in the world itself, and both name one process. */
-export const twoAuthorities = (world: World): readonly Violation[] =>
+/**
+ * I3: what is told to be admitted is named by lease and route, each in the world itself, and both name one process. A
+ * route leads to nobody before the lease names it.
+ */
+export const twoAuthorities = (judged: Judged): readonly Violation[] => [
+  ...named(judged.world),
+  ...routedFirst(judged),
+];
+
+const named = (world: World): readonly Violation[] =>
   [...world.ledger.of('told-admitted'), ...world.ledger.of('told-restored')].flatMap(
     ({ atMs, incarnation, row, route }): Violation[] => {
       const violation = (detail: string): Violation[] => [{ of: 'I3', atMs, detail }];
@@ -17,3 +26,19 @@ export const twoAuthorities = (world: World): readonly Violation[] =>
       return [];
     },
   );
+
+/** Where a driver lies, a move of the lease may be believed that was not made. */
+function routedFirst({ world, scenario }: Judged): readonly Violation[] {
+  if (mayLie(scenario) || scenario.rival !== undefined) return [];
+  const rows = new Map<string, string | null>();
+  return world.ledger.entries.flatMap((entry): Violation[] => {
+    if (entry.kind === 'row') rows.set(entry.store, entry.activation);
+    if (entry.kind !== 'routed') return [];
+    return entry.activations.flatMap((activation): Violation[] => {
+      const target = world.activations.get(activation)?.target ?? '';
+      const own = [...rows].filter(([store]) => store.startsWith(`${target}/`)).map(([, holder]) => holder);
+      if ((scenario.shapes[target]?.stores ?? 0) === 0 || own.includes(activation)) return [];
+      return [{ of: 'I3', atMs: entry.atMs, detail: `${activation} was routed before the lease named it` }];
+    });
+  });
+}

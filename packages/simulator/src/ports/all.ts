@@ -6,6 +6,7 @@ import { refOf } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import { fakeChannel } from './channel.ts';
 import { fakeFreeze } from './freeze.ts';
+import { withGiven } from './given.ts';
 import { fakeLease } from './lease.ts';
 import type { Life } from './life.ts';
 import { fakeObserver } from './observer.ts';
@@ -31,21 +32,24 @@ export function fakePorts(
   },
 ): EnginePorts {
   const observer = fakeObserver(world, life);
-  return withUnreadable(world, {
-    clock: world.time.clock,
-    timers: { after: (delayMs, fire) => world.time.after(delayMs, () => life.deliver(fire)) },
-    ids,
-    store,
-    release: fakeRelease(world, life, {
-      shapeOf: (target) => shapes[target] ?? { stores: 0, routed: false },
-      schemaOf: (ref) => (ref.includes('!') ? 'events-v2' : 'events-v1'),
-      headOf: () => refOf('good', 1),
+  return withGiven(
+    world,
+    withUnreadable(world, {
+      clock: world.time.clock,
+      timers: { after: (delayMs, fire) => world.time.after(delayMs, () => life.deliver(fire)) },
+      ids,
+      store,
+      release: fakeRelease(world, life, {
+        shapeOf: (target) => shapes[target] ?? { stores: 0, routed: false },
+        schemaOf: (ref) => (ref.includes('!') ? 'events-v2' : 'events-v1'),
+        headOf: () => refOf('good', 1),
+      }),
+      workload: fakeWorkload(world, life),
+      channel: fakeChannel(world, life),
+      lease: fakeLease(world, life),
+      route: fakeRoute(world, life, clients),
+      freeze: fakeFreeze(world, life),
+      observerFor: () => observer,
     }),
-    workload: fakeWorkload(world, life),
-    channel: fakeChannel(world, life),
-    lease: fakeLease(world, life),
-    route: fakeRoute(world, life, clients),
-    freeze: fakeFreeze(world, life),
-    observerFor: () => observer,
-  });
+  );
 }

@@ -48,10 +48,9 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
           if (process === null || process.paused) return unknown('no answer');
           const rows = world.stateOf(process.activation.target).rows;
           if (process.gate !== 'none') return unknown('its program keeps no row');
-          const own = process.behaviour === 'own-database';
-          return seen(
-            Object.fromEntries([...rows].map(([store, row]) => [store, own ? 'another' : (row.nonce ?? 'none')])),
-          );
+          // A database of its own is a copy of the one that it was started beside, and what lies in it stays there.
+          const read = process.behaviour === 'own-database' ? process.copied : rows;
+          return seen(Object.fromEntries([...read].map(([store, row]) => [store, row.nonce ?? 'none'])));
         },
         { lies: { garbled: () => unknown('the answer was not what was asked for') } },
       ),

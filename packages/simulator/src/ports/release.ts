@@ -1,5 +1,6 @@
 import { type Digest, type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import type { Planned, ReleasePort, SealedRelease } from '@idunn/release';
+import { askedFor } from '../world/repository.ts';
 import { behaviourOf, digestOf, planFor, sealedFor, shapeAt, type TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import { denied } from './lies.ts';
@@ -19,7 +20,10 @@ export function fakeRelease(world: World, life: Life, sources: Sources): Release
       life.effect(
         'plan',
         (): Outcome<Planned> => {
-          const plan = planFor(target, ref, shapeAt(sources.shapeOf(target), ref), sources.schemaOf(ref));
+          const asked = askedFor(target, ref);
+          if (asked?.ok === false) return asked;
+          const plan =
+            asked?.value ?? planFor(target, ref, shapeAt(sources.shapeOf(target), ref), sources.schemaOf(ref));
           world.plans.set(plan.source.commit, plan);
           world.refs.set(plan.source.commit, ref);
           return ok({ plan, fetchMs: 0 });

@@ -38,6 +38,7 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     }
     const process = made(request);
     process.relaunched = [...world.processes.values()].some((one) => one.activation.incarnation === incarnation);
+    process.copied = new Map(world.stateOf(request.activation.target).rows);
     world.processes.set(activation, process);
     if (request.start === 'gated') waitAtGate(world, process);
     else live(world, process);

@@ -1,7 +1,9 @@
 import { TEETH_OF_ABSENCE } from './absence.ts';
+import { TEETH_OF_COMMANDS } from './commands.ts';
 import { TEETH_OF_CONTINUITY } from './continuity.ts';
 import { TEETH_OF_CRASHES } from './crashes.ts';
 import { TEETH_OF_FLEETS } from './fleets.ts';
+import { TEETH_OF_GRANTS } from './grants.ts';
 import { TEETH_OF_INCUMBENTS } from './incumbents.ts';
 import { TEETH_OF_KINDS } from './kinds.ts';
 import { TEETH_OF_PROMOTION } from './promotion.ts';
@@ -20,4 +22,6 @@ export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_CONTINUITY,
   ...TEETH_OF_STOPS,
   ...TEETH_OF_ABSENCE,
+  ...TEETH_OF_GRANTS,
+  ...TEETH_OF_COMMANDS,
 ];

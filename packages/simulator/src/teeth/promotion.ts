@@ -1,5 +1,13 @@
-import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import {
+  type Decision,
+  type DeployEvidence,
+  decide,
+  type Phase,
+  type Staged,
+  type TransactionRecord,
+} from '@idunn/authority';
 import { CALM, type Scenario, twoDeploys } from '../scenario.ts';
+import type { FaultName } from '../strikes.ts';
 import { held } from './continuity.ts';
 import { agreeing, mapSlots, type Tooth } from './tooth.ts';
 
@@ -137,11 +145,89 @@ function withDeadLease(tx: TransactionRecord, e: DeployEvidence): Decision {
   return { ...decision, state: { ...decision.state, passage: { ...passage, move: { ...passage.move, to } } } };
 }
 
+/** I3: publishes the staged route while it moves the lease, for a shorter gap. */
+function withEarlyRoute(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const decision = decide(tx, e);
+  if (decision.kind !== 'act' || decision.effect.kind !== 'relinquish') return decision;
+  const staged = Object.values(e.answers).find(({ effect }) => effect.kind === 'stage-route')?.outcome;
+  const published = Object.values(e.answers).some(({ effect }) => effect.kind === 'publish-route');
+  if (staged?.ok !== true || published) return decision;
+  return { kind: 'act', effect: { kind: 'publish-route', staged: staged.value as Staged } };
+}
+
+/** I3: takes over after a death, and infers from the lease row that all the rest was done. */
+function withInference(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { state } = tx;
+  const passage = 'passage' in state && state.phase === 'incumbent-fenced' ? state.passage : null;
+  const isHeir = !Object.keys(e.answers).some((key) => key.startsWith('relinquish '));
+  if (passage === null || passage.predecessors.length === 0 || !isHeir || e.rows.kind !== 'seen') return decide(tx, e);
+  const { subject, launch } = passage.successor;
+  const holds = Object.values(e.rows.value).every(({ activation }) => activation === launch.id);
+  if (!holds || launch.step !== 'current') return decide(tx, e);
+  const { document, handle, observed } = launch;
+  const body = { ...subject, document, handle, observed, epoch: passage.move?.to.epoch ?? null, echoed: true };
+  const admitted = { ...body, transaction: tx.id, admittedAt: e.now, runningSince: e.now };
+  const { incarnation, revision } = subject;
+  return {
+    kind: 'persist',
+    state: { phase: 'draining', admitted: body, leaving: passage.predecessors },
+    entered: [{ phase: 'fence-cleared' }, { phase: 'draining' }],
+    clock: 'restart',
+    target: { admitted, stranded: null, takenBy: null },
+    leaves: 'detach',
+    result: { outcome: 'admitted', incarnation, revision, refusal: null },
+  };
+}
+
+/** I4: while the observer is away, takes what a program says of itself on its connection for the observer’s word. */
+function withOwnWord(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const own = mapSlots(e, (slot, activation) => {
+    if (slot.word.kind !== 'unknown' || slot.presence.kind !== 'seen') return slot;
+    const { epoch, header, state, incarnation } = slot.presence.value.presence;
+    const said = { epoch, sequence: header.sequence, observedAtMs: 0 };
+    const ready = state === 'active' ? { ...said, receipt: 'made up', activation } : null;
+    const present = { ...said, state, fresh: true };
+    return { ...slot, word: { kind: 'seen', value: { incarnation, activation, present, ready, disagreements: [] } } };
+  });
+  return decide(tx, own);
+}
+
+/** I1: writes one and the same nonce beside the rows at every handover. */
+const withOldNonce = (tx: TransactionRecord, e: DeployEvidence): Decision =>
+  decide(tx, { ...e, fresh: { ...e.fresh, nonce: 'the-nonce' } });
+
+/** A program that writes to a copy of the database, and one after it that leaves it the time to be seen to. */
+const copying: Scenario = {
+  ...twoDeploys('own-database'),
+  deploys: [
+    ...twoDeploys('own-database').deploys,
+    { target: 'app', atMs: 1_500, behaviour: 'never-active', revision: 3 },
+  ],
+};
+const strickenIn = (phase: Phase, fault: FaultName, lastsMs?: number): Scenario => ({
+  ...twoDeploys('good'),
+  strikes: [{ kind: 'deploy', phase, fault, ...(lastsMs === undefined ? {} : { lastsMs }) }],
+});
+
 /** What is true of the one that is promoted: it alone writes, is what was sealed, and was seen by who may see it. */
 export const TEETH_OF_PROMOTION: readonly Tooth[] = [
   { name: 'fences without an echo', breaks: 'I1', scenario: fromStrayIncumbent, decide: withoutEcho },
   { name: 'believes any executable', breaks: 'I2', scenario: twoDeploys('other-binary'), decide: withoutDigest },
   { name: 'takes the route for granted', breaks: 'I3', scenario: twoDeploys('good'), decide: withoutRoute },
+  { name: 'reuses the nonce', breaks: 'I1', scenario: copying, decide: withOldNonce },
+  { name: 'routes before it grants', breaks: 'I3', scenario: twoDeploys('good'), decide: withEarlyRoute },
+  {
+    name: 'infers the rest from the lease',
+    breaks: 'I3',
+    scenario: strickenIn('write-lease-granted', 'daemon-killed'),
+    decide: withInference,
+  },
+  {
+    name: 'believes a program while the observer is away',
+    breaks: 'I4',
+    scenario: strickenIn('incumbent-fenced', 'observer-gone', 9_000),
+    decide: withOwnWord,
+  },
   { name: 'makes up Ready', breaks: 'I4', scenario: twoDeploys('lies-about-incarnation'), decide: withoutObserver },
   { name: 'replays a receipt', breaks: 'I5', scenario: again('lies-when-relaunched', []), decide: withOldReceipt },
   { name: 'grants an epoch twice', breaks: 'I5', scenario: twoDeploys('good'), decide: withSameEpoch },

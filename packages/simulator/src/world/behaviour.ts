@@ -46,7 +46,17 @@ export const ODD = [
   'other-capability',
   'other-process',
 ] as const;
-export type Behaviour = (typeof BEHAVIOURS | typeof RARER | typeof ODD)[number];
+
+/** What a repository asks for that its binding does not grant; it is held against the binding by the real compiler. */
+export const GREEDY = [
+  'asks-for-a-secret',
+  'asks-for-a-variable',
+  'asks-for-a-slot',
+  'asks-for-a-program',
+  'asks-for-a-path',
+  'asks-for-a-capability',
+] as const;
+export type Behaviour = (typeof BEHAVIOURS | typeof RARER | typeof ODD | typeof GREEDY)[number];
 
 /** Builds of which no later launch can live. */
 export const DOOMED: ReadonlySet<Behaviour> = new Set(['lies-when-relaunched']);

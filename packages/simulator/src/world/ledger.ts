@@ -1,6 +1,7 @@
-import type { OutcomeName } from '@idunn/authority';
+import type { Command, OutcomeName, Withdrawal } from '@idunn/authority';
 import type { Batch } from '@idunn/kernel';
 import type { IncarnationKey } from '@idunn/readiness';
+import type { Plan } from '@idunn/release';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { Pace } from './pace.ts';
 
@@ -15,6 +16,22 @@ export type Deed =
       readonly incarnation: IncarnationKey;
       readonly activation: string;
       readonly epoch: number | null;
+    }
+  /** A command was taken or refused; `transaction` is `null` where it was refused. */
+  | {
+      readonly kind: 'answered';
+      readonly command: Command | Withdrawal;
+      readonly transaction: string | null;
+      readonly code: string | null;
+      readonly repeated: boolean;
+    }
+  /** A launch or a staged route was given this: what its plan says, whoever wrote it there. */
+  | {
+      readonly kind: 'given';
+      readonly target: string;
+      readonly launch: Plan['launch'] | null;
+      readonly state: Plan['state'];
+      readonly route: Plan['route'];
     }
   | { readonly kind: 'minted'; readonly activation: string }
   | {

@@ -1,4 +1,4 @@
-import type { WorkloadHandle } from '@idunn/authority';
+import type { LeaseRow, WorkloadHandle } from '@idunn/authority';
 import type { Activation, ObservedRuntime, Presence } from '@idunn/readiness';
 import type { Behaviour } from './behaviour.ts';
 import { digestOf } from './sources.ts';
@@ -39,6 +39,8 @@ export class Process {
   writing = false;
   lastWriteAtMs: number | null = null;
   relinquished: { readonly requestId: string; readonly epoch: number } | null = null;
+  /** The rows as they stood when it was started. */
+  copied: ReadonlyMap<string, LeaseRow> = new Map();
   open = 0;
   /** Requests that it has written and not answered yet. */
   unanswered = 0;
