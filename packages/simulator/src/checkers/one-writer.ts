@@ -1,3 +1,4 @@
+import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Violation } from './judged.ts';
 
@@ -6,20 +7,25 @@ import type { Violation } from './judged.ts';
  * stood at that instant, and against every write before it.
  */
 export function oneWriter(world: World): readonly Violation[] {
-  const rows = new Map<string, { epoch: number; activation: string | null }>();
+  /** By target and place, the row of each store. */
+  const rows = new Map<string, Map<string, Entry & { kind: 'row' }>>();
   const highest = new Map<string, number>();
   const found: Violation[] = [];
   for (const entry of world.ledger.entries) {
-    if (entry.kind === 'row') rows.set(entry.store, { epoch: entry.epoch, activation: entry.activation });
+    if (entry.kind === 'row') {
+      const place = placeOf(entry.store.slice(0, entry.store.indexOf('/')), entry.store.endsWith('/lease'));
+      const known = rows.get(place) ?? new Map();
+      rows.set(place, known.set(entry.store, entry));
+    }
     if (entry.kind !== 'write') continue;
-    const target = world.processes.get(entry.activation)?.activation.target ?? '';
-    const inFile = world.processes.get(entry.activation)?.gate !== 'none';
-    const standing = [...rows].filter(
-      ([store]) => store.startsWith(`${target}/`) && store.endsWith('/lease') === inFile,
+    const process = world.processes.get(entry.activation);
+    const target = process?.activation.target ?? '';
+    const standing = rows.get(placeOf(target, process?.gate !== 'none'));
+    const stray = [...(standing?.values() ?? [])].find(
+      (row) => row.activation !== entry.activation || row.epoch !== entry.epoch,
     );
-    const stray = standing.find(([, row]) => row.activation !== entry.activation || row.epoch !== entry.epoch);
-    if (stray !== undefined || standing.length === 0) {
-      const named = stray?.[1].activation ?? 'nobody';
+    if (stray !== undefined || standing === undefined) {
+      const named = stray?.activation ?? 'nobody';
       found.push({ of: 'I1', atMs: entry.atMs, detail: `${entry.activation} wrote while the row names ${named}` });
     }
     const before = highest.get(target) ?? 0;
@@ -34,3 +40,6 @@ export function oneWriter(world: World): readonly Violation[] {
   }
   return found;
 }
+
+/** Where the rows of a target stand: in its stores, or in a file beside them. */
+const placeOf = (target: string, inFile: boolean): string => (inFile ? `${target}/lease` : target);

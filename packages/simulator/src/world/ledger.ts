@@ -108,6 +108,7 @@ const QUIET: ReadonlySet<Deed['kind']> = new Set(['write', 'acked', 'minted', 'd
 
 export class Ledger {
   readonly entries: Entry[] = [];
+  readonly #byKind = new Map<Deed['kind'], Entry[]>();
   readonly #time: VirtualTime;
   readonly #pace: Pace;
 
@@ -116,12 +117,17 @@ export class Ledger {
     this.#pace = pace;
   }
 
+  /** Takes a deed that nobody else keeps. */
   note(deed: Deed): void {
-    this.entries.push({ ...deed, atMs: this.#time.nowMs });
+    const entry: Entry = Object.assign(deed, { atMs: this.#time.nowMs });
+    this.entries.push(entry);
+    const alike = this.#byKind.get(deed.kind);
+    if (alike === undefined) this.#byKind.set(deed.kind, [entry]);
+    else alike.push(entry);
     if (!QUIET.has(deed.kind)) this.#pace.stir();
   }
 
   of<K extends Deed['kind']>(kind: K): readonly Extract<Entry, { kind: K }>[] {
-    return this.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind);
+    return (this.#byKind.get(kind) ?? []) as Extract<Entry, { kind: K }>[];
   }
 }
