@@ -4,12 +4,15 @@ import { explore } from './explore.ts';
 import { type Failing, type Range, runSeeds } from './run-seeds.ts';
 import { cellOf, printed, STRIKES } from './table.ts';
 import { NOTHING, type Tally, together, total } from './tally.ts';
+import { TEETH } from './teeth/all.ts';
+import { bite } from './teeth/bite.ts';
 
 /**
  * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and
  * judges each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in
  * which one deployment meets one death, one freeze and one crash. Failing seeds are told as they come, and every while
  * how far it is; SIGINT ends it with what it has. Exit 1 on a violation or an empty cell.
+ * `npm run simulate -- --teeth` runs the broken variants instead, and tells who caught each; exit 1 if one survived.
  */
 const WORKERS_LIMIT = 64;
 const SEEDS_LIMIT = 2 ** 30;
@@ -27,17 +30,19 @@ async function main(): Promise<void> {
       workers: { type: 'string', default: '1' },
       table: { type: 'boolean', default: false },
       explore: { type: 'boolean', default: false },
+      teeth: { type: 'boolean', default: false },
     },
   });
   const [seeds, from, workers] = [Number(values.seeds), Number(values.from), Number(values.workers)];
   const whole = [seeds, from, workers].every(Number.isSafeInteger);
   if (!whole || seeds < 1 || seeds > SEEDS_LIMIT || from < 0 || workers < 1 || workers > WORKERS_LIMIT) {
     console.error(
-      'usage: npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore], with whole numbers',
+      'usage: npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore], with whole numbers; or --teeth',
     );
     process.exit(2);
   }
   const commit = commitHere();
+  if (values.teeth) return bites(commit);
   const { tally, failing, isStopped, cpuSeconds } = await allSeeds({ from, seeds }, workers, commit);
   const isTableWhole = !values.table || (await table());
   const isExplored = !values.explore || (await everyWay());
@@ -119,6 +124,21 @@ async function everyWay(): Promise<boolean> {
   console.log(JSON.stringify({ runs, courses, phases: [...phases], outcomes: [...outcomes], failing: failing.length }));
   for (const { scenario, violations } of failing.slice(0, 5)) console.error(JSON.stringify({ scenario, violations }));
   return failing.length === 0;
+}
+
+/** Every broken variant, and who caught it. */
+async function bites(commit: string): Promise<void> {
+  const bitten = [];
+  for (const tooth of TEETH) {
+    const one = await bite(tooth);
+    bitten.push(one);
+    const { name, invariant, caughtBy, scenario, survived } = one;
+    const how = survived ? 'SURVIVED' : 'caught';
+    console.log(`${how} ${invariant.padEnd(5)} ${name}: seen by ${caughtBy.join(' ') || 'nobody'}; ${scenario}`);
+  }
+  const survived = bitten.filter((one) => one.survived).length;
+  console.log(JSON.stringify({ proof: 'simulate', commit, teeth: bitten.length, survived }));
+  process.exitCode = survived > 0 ? 1 : 0;
 }
 
 /** The commit that a seed replays on, for people. */
