@@ -2,7 +2,7 @@ import { catalogue, type Refusal } from '@idunn/kernel';
 import type { Body } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { recordOfAdmission } from './continuity-admission.ts';
-import { type ContinuityDecision, rest } from './continuity-decision.ts';
+import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
 import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
@@ -10,6 +10,7 @@ import { keepSpare } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
+import { interpreterChanged } from './sealed.ts';
 
 /** How often a process that cannot be judged is looked at again. */
 const LOOK_AGAIN_MS = 1_000;
@@ -60,11 +61,21 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const often = tooOften(e);
   const concerns = [
     ...often.concerns,
+    ...otherInterpreter(e, body),
     ...(health.kind === 'lapsed' ? [{ code: 'presence-lapsed' as const, detail: health.detail }] : []),
   ];
   const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
   if (e.head !== null || e.target.draining.length > 0) return rest({ concerns, wakeAtMs });
   return shown(e, body) ?? keepSpare(e, body) ?? rest({ concerns, wakeAtMs });
+}
+
+/** It was brought back all the same; what it runs under is not what was sealed (I2). */
+function otherInterpreter({ plan }: ContinuityEvidence, body: Body): readonly Concern[] {
+  const sealed = interpreterChanged(plan, body);
+  if (sealed === null) return [];
+  const { path, digest } = sealed;
+  const detail = `${path} of the host is ${body.observed.executable}; ${body.incarnation} was sealed with ${digest}`;
+  return [{ code: 'interpreter-changed', detail }];
 }
 
 const soonest = (times: readonly (number | null)[]): number | null => {

@@ -32,7 +32,7 @@ function atItsGate(f: PassageFrame, died: (why: Refusal) => Decision, then: () =
   return attempt(f.e, effect, { what, untilMs: f.untilMs, failed }, (observed) => {
     if (observed === null) return died(exited(launch.id));
     // Once the row has moved it is asked for what it runs, and this answer is no longer looked at.
-    const other = otherThanLaunched(f.e, subject, launch, observed);
+    const other = otherThanLaunched(f.e, subject, launch, observed, f.passage.direction === 'back');
     return other === null ? then() : died(other);
   });
 }

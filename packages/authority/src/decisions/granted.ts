@@ -20,7 +20,8 @@ export function decideGranted(f: PassageFrame, epoch: number | null, died: (why:
   if (launch.step !== 'current') throw new Error('only a current launch is granted anything');
   const running = (): Decision => throughGate(f, launch, died, active);
   const active = (): Decision => {
-    const judged = judgeWord(f.e, f.plan, launch.id, { granted: epoch });
+    const back = f.passage.direction === 'back';
+    const judged = judgeWord(f.e, f.plan, launch.id, { granted: epoch, ...(back ? { brought: launch } : {}) });
     if (judged.kind === 'wrong') return died(judged.why);
     // A receipt that was given before the observer went says so too.
     const vouched = judged.kind === 'silent' && receiptAtHand(f.e, f.passage)?.epoch === epoch;
@@ -49,7 +50,9 @@ function throughGate(
   const decision = attempt(e, effect, { what, ...patience }, (observed) => {
     if (observed === null) return died(exited(launch.id));
     if (observed.gate === 'waiting') return again(f, effect, what);
-    const other = otherBinary(incarnationOf(e, subject.incarnation).release, launch.handle, observed);
+    const { release } = incarnationOf(e, subject.incarnation);
+    const back = passage.direction === 'back';
+    const other = otherBinary({ plan: f.plan, release, back }, launch.handle, observed);
     if (other !== null) return died(other);
     const publication = { kind: 'publish-activation', document: launch.document, observed } as const;
     const told = 'the observer to take what runs now';

@@ -1,7 +1,9 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { Running } from '../records/body.ts';
 import { type DeployEvidence, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
+import { interpreterChanged } from './sealed.ts';
 
 /** What a process says of itself, as far as it may be believed. */
 export type Judged =
@@ -17,16 +19,18 @@ const SILENT: Judged = { kind: 'silent' };
  * Judges the observer's and the channel's newest words about one activation. A word about another activation or epoch
  * is worth nothing (I5); one that claims a lease that was not granted ends the candidate (I1). `granted` is the epoch
  * that the row names this activation under, `null` before. `alone`: a restart, which needs no observer.
+ * `brought`: what was admitted is brought back by this launch, which may run under another interpreter of the host.
  */
 export function judgeWord(
   e: DeployEvidence,
   plan: Plan,
   activation: string,
-  lease: { readonly granted: number | null; readonly alone?: boolean },
+  lease: { readonly granted: number | null; readonly alone?: boolean; readonly brought?: Running },
 ): Judged {
   const { word, presence } = slotOf(e, activation);
   const relayed = word.kind === 'seen' && word.value.activation === activation ? word.value : null;
-  const disagreement = relayed?.disagreements[0];
+  const changed = lease.brought !== undefined && interpreterChanged(plan, lease.brought) !== null;
+  const disagreement = relayed?.disagreements.find(({ code }) => !(changed && code === 'executable-mismatch'));
   if (disagreement !== undefined) {
     return { kind: 'wrong', why: because(disagreement.code, disagreement.detail) };
   }

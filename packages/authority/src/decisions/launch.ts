@@ -101,7 +101,7 @@ function start(
   const seen = { handle: found.value, observed: process.value };
   const other = isGated(planOf(e, subject.plan))
     ? notAtItsGate(seen)
-    : otherThanLaunched(e, subject, seen, seen.observed);
+    : otherThanLaunched(e, subject, seen, seen.observed, frame.alone === true);
   if (other !== null) return frame.failed(other);
   return frame.advance({ ...launch, step: 'observed', ...seen });
 }
@@ -133,10 +133,15 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return frame.failed(exited(launch.id));
   if (process.kind === 'seen') {
-    const other = otherThanLaunched(e, subject, launch, process.value);
+    const other = otherThanLaunched(e, subject, launch, process.value, frame.alone === true);
     if (other !== null) return frame.failed(other);
   }
-  const judged = judgeWord(e, planOf(e, subject.plan), launch.id, { granted: null, alone: frame.alone === true });
+  const alone = frame.alone === true;
+  const judged = judgeWord(e, planOf(e, subject.plan), launch.id, {
+    granted: null,
+    alone,
+    ...(alone ? { brought: launch } : {}),
+  });
   switch (judged.kind) {
     case 'wrong':
       return frame.failed(judged.why);

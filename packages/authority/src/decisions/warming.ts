@@ -39,12 +39,17 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
   const at: Warming = { tx, e, state, launch, plan, untilMs, failed };
   if (isPast(e, untilMs)) return failed(lateness(e, launch.id));
+  const back = directionOf(tx, e, subject) === 'back';
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
-  const other = otherThanLaunched(e, subject, launch, process.value);
+  const other = otherThanLaunched(e, subject, launch, process.value, back);
   if (other !== null) return failed(other);
-  const judged = judgeWord(e, plan, launch.id, { granted: null, alone: tx.request.kind === 'continuity' });
+  const judged = judgeWord(e, plan, launch.id, {
+    granted: null,
+    alone: tx.request.kind === 'continuity',
+    ...(back ? { brought: launch } : {}),
+  });
   if (judged.kind === 'wrong') return failed(judged.why);
   if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
   if (tx.request.kind !== 'continuity') {

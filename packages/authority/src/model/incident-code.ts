@@ -9,6 +9,7 @@ export const INCIDENT_CODES = [
   'engine-fault',
   'fence-not-proven',
   'hold-unreadable',
+  'interpreter-changed',
   'lease-row-unexpected',
   'lease-row-unreadable',
   'operator-required',

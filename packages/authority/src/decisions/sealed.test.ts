@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { digestBytes } from '@idunn/kernel';
+import type { Plan } from '@idunn/release';
+import { alive, launchOf, OLD } from '../testing/samples.ts';
+import { interpreterChanged, otherBinary } from './sealed.ts';
+
+const launch = launchOf(OLD, 'act-old', 11);
+const { process } = alive(launch);
+const sealedWith = OLD.release.executableDigest;
+const under = (origin: 'host' | 'input'): Plan => {
+  const where = origin === 'host' ? { origin, path: '/usr/bin/node' } : { origin, artifact: 'interpreter' };
+  const program = { kind: 'interpreter', digest: sealedWith, entry: { artifact: 'app', path: 'main' }, ...where };
+  return { ...OLD.plan, launch: { ...OLD.plan.launch, program } } as Plan;
+};
+
+test('I2, I9: only what is brought back may run under another interpreter, and only under the host’s own', () => {
+  assert.ok(process.kind === 'seen');
+  const { release } = OLD;
+  const other = { ...process.value, executable: digestBytes('a later node') };
+  const judge = (plan: Plan, back: boolean, seen = other): string | null =>
+    otherBinary({ plan, release, back }, launch.handle, seen)?.code ?? null;
+  assert.equal(judge(under('host'), true), null);
+  assert.equal(judge(under('host'), false), 'executable-mismatch', 'a deployment runs what was sealed');
+  assert.equal(judge(under('input'), true), 'executable-mismatch', 'a sealed interpreter never changes');
+  assert.equal(judge(OLD.plan, true), 'executable-mismatch', 'nor does a packaged program');
+  const entry = { device: '1', inode: '2', digest: digestBytes('another entry') };
+  assert.equal(judge(under('host'), true, { ...other, entry }), 'executable-mismatch', 'its entry is sealed');
+  const argv = digestBytes('other words');
+  const handle = { ...launch.handle, argv: other.argv };
+  assert.equal(
+    otherBinary({ plan: under('host'), release, back: true }, handle, { ...other, argv })?.code,
+    'executable-mismatch',
+  );
+  assert.equal(interpreterChanged(under('host'), { observed: process.value }), null);
+  assert.equal(interpreterChanged(under('host'), { observed: other })?.path, '/usr/bin/node');
+  assert.equal(interpreterChanged(under('host'), { observed: { ...other, gate: 'waiting' } }), null, 'a launcher');
+});
