@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createGitSource } from '@idunn/drivers';
@@ -37,6 +37,8 @@ export class Quarry {
     // As root it is read by somebody else.
     await chmod(quarry.root, 0o755);
     await mkdir(dirname(quarry.secret));
+    // Whoever runs the program can leave the witness.
+    await chmod(dirname(quarry.secret), 0o777);
     await writeFile(quarry.secret, TOKEN);
     await writeFile(quarry.program, `#!/bin/sh\ntouch ${quarry.#witness}\n`);
     await chmod(quarry.program, 0o755);
@@ -116,6 +118,13 @@ export class Quarry {
       ? await source.stage('app', resolved.value.facts, STAGE, never())
       : resolved;
     return staged.ok ? null : staged.refusal.code;
+  }
+
+  /** The object cache of the reader, once there is one. */
+  async cache(): Promise<string> {
+    const caches = join(this.root, 'cache/git');
+    const [own] = (await readdir(caches)).filter((name) => name.startsWith('reader-'));
+    return join(caches, own ?? '', 'app.git');
   }
 
   /** Clones it as people do, with whatever switches a protection off; answers where. */

@@ -1,4 +1,4 @@
-import { appendFile, cp, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostileCase } from './case.ts';
 import { type Entry, plainGit, Quarry } from './quarry.ts';
@@ -84,6 +84,23 @@ const forged = (name: string, forge: (quarry: Quarry, unrelated: string) => Prom
 const PROTECTION_OFF = ['-c', 'core.protectHFS=false', '-c', 'core.protectNTFS=false'];
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 9\n`;
 
+/** What only root can read comes with the objects of a repository that everybody can. */
+const borrowed: Attack = {
+  name: 'objects are borrowed from where only root can go',
+  async plant(quarry) {
+    const hidden = join(quarry.root, 'hidden/app');
+    await cp(quarry.origin, hidden, { recursive: true });
+    await writeFile(join(hidden, 'zz'), TOKEN);
+    await plainGit(['-C', hidden, 'add', '--all']);
+    await plainGit(['-C', hidden, 'commit', '--quiet', '--message', 'hidden']);
+    await writeFile(join(quarry.origin, '.git/objects/info/alternates'), `${hidden}/.git/objects\n`);
+    await quarry.git('update-ref', 'refs/heads/main', await plainGit(['-C', hidden, 'rev-parse', 'HEAD']));
+    await chmod(join(quarry.root, 'hidden'), 0o700);
+  },
+  escaped: inStage('zz'),
+  control: inClone('zz'),
+};
+
 const attacks: readonly Attack[] = [
   link('a link leads out of the tree by an absolute path', 'way', async (quarry) => [
     ['120000', 'way', await quarry.raw('blob', quarry.secret)],
@@ -140,7 +157,7 @@ const attacks: readonly Attack[] = [
     plant: () => Promise.resolve(),
     async read(quarry) {
       await quarry.read();
-      await hook(quarry, join(quarry.root, 'cache/git/app.git'));
+      await hook(quarry, await quarry.cache());
       await quarry.plant(['100644', 'zz', await quarry.raw('blob', 'more')]);
       return quarry.read();
     },
@@ -182,6 +199,7 @@ const attacks: readonly Attack[] = [
       return quarry.ran();
     },
   },
+  ...(process.geteuid?.() === 0 ? [borrowed] : []),
   {
     name: 'a submodule is fetched from wherever the repository says',
     async plant(quarry) {

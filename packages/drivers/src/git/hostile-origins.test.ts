@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import { appendFile, chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { appendFile, chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { systemClock } from '@idunn/kernel';
 import { createGitSource } from './source.ts';
 import { bench, codeOf, never, valueOf } from './testing/bench.ts';
+import { evil } from './testing/evil.ts';
 import { certificates, httpsOrigin } from './testing/https-origin.ts';
 import { Repository } from './testing/repository.ts';
-
-/** A program that leaves a witness behind when anybody runs it. */
-async function evil(root: string): Promise<{ readonly program: string; readonly ran: () => Promise<boolean> }> {
-  const [witness, program] = [join(root, 'witness'), join(root, 'evil')];
-  await writeFile(program, `#!/bin/sh\ntouch ${witness}\ncat\n`);
-  await chmod(program, 0o755);
-  const ran = () =>
-    stat(witness).then(
-      () => true,
-      () => false,
-    );
-  return { program, ran };
-}
 
 test('a ref that moves while it is read: one resolution, everything else by object id', async (context) => {
   const root = (await bench(context)).root;
@@ -32,11 +22,12 @@ test('a ref that moves while it is read: one resolution, everything else by obje
       `/usr/bin/git -C ${origin} update-ref refs/heads/main refs/heads/next\nexit $code\n`,
   );
   await chmod(moving, 0o755);
-  const { repository, request, first } = await bench(context);
+  const { repository, reader, request, first } = await bench(context);
   await repository.git('checkout', '--quiet', '-b', 'next');
   await repository.write('deployment/idunn/recipe.toml', 'target = "other"\n');
   await repository.commit('next');
   await cp(repository.path, origin, { recursive: true });
+  if (reader !== null) await promisify(execFile)('chown', ['-R', `${reader.uid}`, origin]);
   const source = createGitSource({
     git: moving,
     cache: join(root, 'c'),
@@ -58,6 +49,8 @@ test('a ref that moves while it is read: one resolution, everything else by obje
     await repository.git('cat-file', 'blob', `${name}:deployment/idunn/recipe.toml`).then((text) => `${text}\n`),
   );
   assert.equal(resolved.facts.minimumRevision, first);
+  const moved = await readFile(join(origin, '.git/refs/heads/main'), 'utf8');
+  assert.equal(moved.trim(), await repository.git('rev-parse', 'refs/heads/next'), 'the ref was really moved');
 });
 
 test('names that look like options are names', async (context) => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '@idunn/kernel';
 import { createGitSource } from './source.ts';
 import { bench, codeOf, never, RECIPE, STAGE, valueOf } from './testing/bench.ts';
+import { evil } from './testing/evil.ts';
 import { certificates, httpsOrigin } from './testing/https-origin.ts';
 
 const clock = systemClock();
@@ -139,23 +140,23 @@ test('no transport but https and a local directory is ever used', async (context
 
 test('neither the repository nor the user can make git run a program', async (context) => {
   const { root, repository, resolve, stage, objects } = await bench(context);
-  const witness = join(root, 'witness');
-  const program = join(root, 'evil');
-  await writeFile(program, `#!/bin/sh\ntouch ${witness}\ncat\n`);
-  await chmod(program, 0o755);
+  const { program, ran } = await evil(root);
   await repository.git('config', 'filter.evil.smudge', program);
   await repository.write('.gitattributes', '* filter=evil\n');
   await repository.commit('attributes');
   const resolved = valueOf(await resolve());
   const hook = join(objects, 'hooks/reference-transaction');
   await mkdir(join(objects, 'hooks'), { recursive: true });
-  await writeFile(hook, `#!/bin/sh\ntouch ${witness}\n`);
+  await copyFile(program, hook);
   await chmod(hook, 0o755);
   await repository.write('again', '1');
   await repository.commit('again');
   valueOf(await resolve());
   valueOf(await stage(resolved));
-  await assert.rejects(stat(witness), { code: 'ENOENT' });
+  assert.equal(await ran(), false);
+  // The control: git as people call it runs the hook.
+  await repository.git('--git-dir', objects, 'update-ref', 'refs/heads/other', resolved.facts.commit);
+  assert.equal(await ran(), true);
 });
 
 test('I2: what is on disk decides: a stage with one more file is not that tree', async (context) => {

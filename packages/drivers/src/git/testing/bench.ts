@@ -58,7 +58,21 @@ export async function bench(
     await mkdir(paths.tree, { recursive: true });
     return source.stage('app', resolved.facts, STAGE, signal);
   };
-  return { root, repository, first, cache, caches, objects, stages, paths, source, request, resolve, stage };
+  return {
+    root,
+    repository,
+    reader: account,
+    first,
+    cache,
+    caches,
+    objects,
+    stages,
+    paths,
+    source,
+    request,
+    resolve,
+    stage,
+  };
 }
 
 /** A daemon of the test's own user, whose fleet names no reader. */
