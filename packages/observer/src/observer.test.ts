@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FakeTime } from '@idunn/kernel/testing';
 import { MAX_LINE_BYTES } from '@idunn/readiness';
 import { audience, foreignKey, sampleWorkload } from '@idunn/readiness/testing';
 import { REFRESH_MS } from './limits.ts';
-import { FakeTime, openTold, signedLine, World } from './testing/world.ts';
+import { openTold, signedLine, World } from './testing/world.ts';
 
 const ghost = sampleWorkload({ target: 'ghostlight', freshnessMs: 5_000 });
 

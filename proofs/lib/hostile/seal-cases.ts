@@ -25,6 +25,7 @@ import {
   stagesDirectory,
 } from '@idunn/release';
 import type { HostileCase } from './case.ts';
+import { plainGit } from './quarry.ts';
 import { BUBBLEWRAP, PYTHON, TOKEN } from './yard.ts';
 
 const run = promisify(execFile);
@@ -72,7 +73,7 @@ class Foundry {
   }
 
   async #service(script: string): Promise<ReleasePort> {
-    const git = (...words: readonly string[]) => run('git', ['-C', this.#origin, ...words], { env: GIT });
+    const git = (...words: readonly string[]) => plainGit(['-C', this.#origin, ...words]);
     if (this.#release === null) {
       await mkdir(this.outside, { recursive: true });
       await writeFile(join(this.outside, 'kept'), TOKEN);
@@ -83,7 +84,7 @@ class Foundry {
     await writeFile(join(this.#origin, 'build.py'), script);
     await git('add', '-A');
     await git('commit', '-q', '--allow-empty', '-m', 'hostile');
-    this.#release ??= await this.#open((await git('rev-parse', 'HEAD')).stdout.trim());
+    this.#release ??= await this.#open(await git('rev-parse', 'HEAD'));
     return this.#release;
   }
 
@@ -220,15 +221,6 @@ async function removeAll(root: string): Promise<void> {
 
 const key = signingKeyFromSeed(Buffer.alloc(32, 3).toString('base64'));
 const never = (): AbortSignal => new AbortController().signal;
-const GIT = {
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_AUTHOR_NAME: 'a',
-  GIT_AUTHOR_EMAIL: 'a@example.org',
-  GIT_COMMITTER_NAME: 'a',
-  GIT_COMMITTER_EMAIL: 'a@example.org',
-};
-
 const RECIPE = `
 schema = "idunn.recipe/v1"
 target = "${TARGET}"

@@ -2,6 +2,7 @@ import type { CommandRequest, Followed, OutcomeEvent, OutcomeLine, OutcomeNameAn
 import { type Context, printJson } from '../context.ts';
 import { type Reporter, reporterFor } from '../render/reporter.ts';
 import { duration } from '../render/words.ts';
+import { unmeasured } from './outcome-line.ts';
 
 export interface FollowOptions {
   /** Return once the command is durable, without looking on. */
@@ -103,17 +104,5 @@ function sentenceOf(because: Leaving): string {
   }
 }
 
-const stillGoing = (target: string, transaction: string, nowMs: number): OutcomeLine => ({
-  event: 'outcome',
-  at: new Date(nowMs).toISOString(),
-  target,
-  transaction,
-  outcome: 'waiting',
-  incarnation: null,
-  revision: null,
-  durationMs: null,
-  ownMs: null,
-  writeGapMs: null,
-  requests: null,
-  refusal: null,
-});
+const stillGoing = (target: string, transaction: string, nowMs: number): OutcomeLine =>
+  unmeasured({ target, transaction, outcome: 'waiting', refusal: null }, nowMs);

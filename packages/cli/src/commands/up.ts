@@ -4,6 +4,7 @@ import type { Environment } from '../edge/environment.ts';
 import { EXIT, exitOfOutcome, exitOfRefusal } from '../exit.ts';
 import { nearest } from '../render/words.ts';
 import { type FollowOptions, followTransaction } from './follow.ts';
+import { unmeasured } from './outcome-line.ts';
 
 export interface UpOptions extends CommonOptions, FollowOptions {
   readonly ref?: string;
@@ -77,20 +78,8 @@ const isLost = ({ code, reason }: RefusalAnswer): boolean =>
   code === 'daemon-unreachable' && reason.includes('hang up');
 
 /** The last line of `up --json` when nothing was begun. */
-const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): OutcomeLine => ({
-  event: 'outcome',
-  at: new Date(nowMs).toISOString(),
-  target,
-  transaction: null,
-  outcome: 'rejected',
-  incarnation: null,
-  revision: null,
-  durationMs: null,
-  ownMs: null,
-  writeGapMs: null,
-  requests: null,
-  refusal,
-});
+const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): OutcomeLine =>
+  unmeasured({ target, transaction: null, outcome: 'rejected', refusal }, nowMs);
 
 async function profileTargets(client: Client, name: string): Promise<Answer<readonly string[]>> {
   const fleet = await client.fleet();

@@ -19,7 +19,7 @@ import type { Activation, Presence } from '@idunn/readiness';
 import type { z } from 'zod';
 import { PresenceEar } from '../channel/presence-ear.ts';
 import { HelperKeeper, withOutdated } from '../helper/keeper.ts';
-import { type Answer, ControlLink } from '../helper/link.ts';
+import { type Answer, ControlLink, outcomeOf } from '../helper/link.ts';
 import {
   type AttendantMetrics,
   type AttendantProtocol,
@@ -80,6 +80,11 @@ interface Line {
 }
 
 const ANSWER_MS = 5_000;
+const ATTENDANT = {
+  name: 'attendant',
+  unreachable: 'attendant-unreachable',
+  lost: 'attendant-answer-lost',
+} as const;
 
 export const createAttendantDriver = (options: AttendantDriverOptions): AttendantDriver => new Attendants(options);
 
@@ -96,10 +101,9 @@ class Attendants implements AttendantDriver {
     this.#ear = new PresenceEar(options);
     const { fleet, controlSocket, stateFile, logFile, build, program, timers } = options;
     this.#link = new ControlLink({
-      name: 'attendant',
+      ...ATTENDANT,
       controlSocket,
       greeting: { fleet },
-      unreachable: 'attendant-unreachable',
       timers,
       state: (state) => (state === 'up' ? void this.#retell() : this.#keeper.lost()),
       notice: (notice) => this.#hear(notice),
@@ -163,7 +167,7 @@ class Attendants implements AttendantDriver {
     if (grant.activation !== activation) throw new TypeError('a grant reaches the activation that it names');
     const line = this.#lines.get(activation);
     if (line === undefined) return refused(refusal('channel-closed', `Activation ${activation} is not attended.`));
-    const granted = outcome(await this.#link.call('grant', { activation, epoch: grant.epoch }, ANSWER_MS));
+    const granted = outcomeOf(await this.#link.call('grant', { activation, epoch: grant.epoch }, ANSWER_MS), ATTENDANT);
     if (!granted.ok) return granted;
     const opened = await this.#options.openGate(line.handle, grant);
     return opened.ok ? ok('delivered') : opened;
@@ -231,7 +235,7 @@ class Attendants implements AttendantDriver {
       line.attended = true;
       this.#hear(answer.value as object);
     }
-    return outcome(answer);
+    return outcomeOf(answer, ATTENDANT);
   }
 
   /**
@@ -276,19 +280,6 @@ class Attendants implements AttendantDriver {
 
 const isSame = (one: WorkloadHandle, other: WorkloadHandle): boolean =>
   one.identity.pid === other.identity.pid && one.identity.startTime === other.identity.startTime;
-
-function outcome(answer: Answer<unknown>): Outcome<unknown> {
-  switch (answer.kind) {
-    case 'value':
-      return ok(answer.value);
-    case 'refused':
-      return refused(answer.refusal);
-    case 'unreachable':
-      return refused(refusal('attendant-unreachable', `The attendant does not answer: ${answer.because}.`));
-    case 'lost':
-      return refused(refusal('attendant-answer-lost', `The attendant was asked, but ${answer.because}.`));
-  }
-}
 
 function read<T>(schema: z.ZodType<T>, answer: Answer<unknown>): Evidence<T> {
   if (answer.kind !== 'value') {

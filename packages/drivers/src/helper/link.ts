@@ -10,6 +10,27 @@ export type Answer<T> =
   /** It was sent, and may have been carried out (F8). */
   | { readonly kind: 'lost'; readonly because: string };
 
+/** A helper's name for people, and the codes of its silence: before it was asked anything, and after. */
+export interface HelperName {
+  /** `router`. */
+  readonly name: string;
+  readonly unreachable: Code;
+  readonly lost: Code;
+}
+
+export function outcomeOf<T>(answer: Answer<T>, { name, unreachable, lost }: HelperName): Outcome<T> {
+  switch (answer.kind) {
+    case 'value':
+      return ok(answer.value);
+    case 'refused':
+      return refused(answer.refusal);
+    case 'unreachable':
+      return refused(refusal(unreachable, `The ${name} does not answer: ${answer.because}.`));
+    case 'lost':
+      return refused(refusal(lost, `The ${name} was asked, but ${answer.because}.`));
+  }
+}
+
 /** What may be asked of a helper, by operation (`hello` among them), what it answers, and what it tells unasked. */
 export interface HelperProtocol {
   readonly asks: { readonly hello: object };
@@ -27,12 +48,9 @@ type Reply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly refusal: Refusal };
 
-export interface LinkOptions<P extends HelperProtocol> {
-  /** For people: `router`. */
-  readonly name: string;
+export interface LinkOptions<P extends HelperProtocol> extends HelperName {
   readonly controlSocket: string;
   readonly greeting: P['asks']['hello'];
-  readonly unreachable: Code;
   readonly timers: Timers;
   readonly state: (state: 'up' | 'down') => void;
   readonly notice: (notice: P['notice']) => void;
@@ -61,7 +79,7 @@ export class ControlLink<P extends HelperProtocol> {
   async connect(): Promise<Outcome<P['answers']['hello']>> {
     if (this.#hello !== null) return ok(this.#hello);
     const socket = await open(this.#options.controlSocket);
-    if (typeof socket === 'string') return this.#unreachable(socket);
+    if (typeof socket === 'string') return outcomeOf<never>(unreached(socket), this.#options);
     this.#socket = socket;
     socket.on('error', () => undefined); // `close` follows.
     socket.on('close', () => this.#closed(socket));
@@ -73,12 +91,12 @@ export class ControlLink<P extends HelperProtocol> {
       return ok(answer.value);
     }
     socket.destroy();
-    return answer.kind === 'refused' ? refused(answer.refusal) : this.#unreachable(answer.because);
+    return outcomeOf<never>(answer.kind === 'refused' ? answer : unreached(answer.because), this.#options);
   }
 
   call<O extends Operation<P>>(op: O, ask: P['asks'][O], withinMs: number): Promise<Answer<P['answers'][O]>> {
     if (this.#socket === null || this.#hello === null) {
-      return Promise.resolve({ kind: 'unreachable', because: `the link to the ${this.#options.name} is down` });
+      return Promise.resolve(unreached(`the link to the ${this.#options.name} is down`));
     }
     return this.#ask(this.#socket, op, ask as object, withinMs);
   }
@@ -126,12 +144,9 @@ export class ControlLink<P extends HelperProtocol> {
     }
     if (wasUp) this.#options.state('down');
   }
-
-  #unreachable(because: string): Outcome<never> {
-    const { unreachable, name } = this.#options;
-    return refused(refusal(unreachable, `The ${name} does not answer: ${because}.`));
-  }
 }
+
+const unreached = (because: string): Answer<never> => ({ kind: 'unreachable', because });
 
 /** The connected socket, or why there is none. */
 function open(path: string): Promise<Socket | string> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Correlation, ObserverEvent } from '@idunn/authority';
 import { absent, type Outcome, ok, type RecordStore, type RecordValue, seen } from '@idunn/kernel';
+import { FakeTime } from '@idunn/kernel/testing';
 import type { IncarnationKey } from '@idunn/readiness';
 import { audience, type SampleWorkload, sampleWorkload } from '@idunn/readiness/testing';
 import { type BootstrapCorrelator, createBootstrapCorrelator } from './bootstrap-correlator.ts';
 import { chooseObserver } from './choose-observer.ts';
 import type { ObserverLink } from './observer-link.ts';
-import { FakeTime } from './testing/fake-time.ts';
 
 const odin = sampleWorkload({ target: 'observer', stateful: false, freshnessMs: 5_000 });
 const upgrade = sampleWorkload({ target: 'observer', stateful: false, freshnessMs: 5_000, revision: 'r2' });

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Correlation } from '@idunn/authority';
 import { digestJson, publicKeyOf } from '@idunn/kernel';
+import { FakeTime } from '@idunn/kernel/testing';
 import { SILENCE_MS } from '@idunn/readiness';
 import { foreignKey, sampleExpected, sampleWorkload } from '@idunn/readiness/testing';
 import { RECONNECT_TO_MS } from './limits.ts';
-import { FakeTime } from './testing/fake-time.ts';
 import { bootId, Fleet, linked, receiptOf, until } from './testing/observer-process.ts';
 
 const ghost = sampleWorkload({ target: 'ghostlight', bootId });

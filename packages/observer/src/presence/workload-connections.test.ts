@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { FakeTime } from '@idunn/kernel/testing';
 import { sampleWorkload } from '@idunn/readiness/testing';
 import { MAX_PRESENCE_CONNECTIONS } from '../limits.ts';
 import type { Incoming, Observer } from '../observer.ts';
-import { FakeTime } from '../testing/world.ts';
 import { workloadConnections } from './workload-connections.ts';
 
 const ghost = sampleWorkload({ target: 'ghostlight' });

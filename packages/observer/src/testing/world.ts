@@ -7,8 +7,8 @@ import {
   type RecordValue,
   type StoredRecord,
   signEnvelope,
-  type Timers,
 } from '@idunn/kernel';
+import { FakeTime } from '@idunn/kernel/testing';
 import {
   ackSchema,
   batchSchema,
@@ -23,43 +23,6 @@ import { type Book, openBook } from '../book/book.ts';
 import type { Trails } from '../book/trails.ts';
 import { createObserver, type Incoming, type Observer } from '../observer.ts';
 import { createVoice } from '../voice/voice.ts';
-
-/** A monotonic clock that only `pass` moves, with its timers. */
-export class FakeTime implements Timers {
-  readonly bootId: string = 'boot-1';
-  #nowMs = 1_000;
-  #timers: { atMs: number; fire: () => void }[] = [];
-  readonly clock = { bootId: this.bootId, wallMs: () => this.#nowMs, monotonicMs: () => this.#nowMs };
-
-  constructor(bootId = 'boot-1') {
-    this.bootId = bootId;
-    this.clock = { ...this.clock, bootId };
-  }
-
-  after(delayMs: number, fire: () => void): () => void {
-    const timer = { atMs: this.#nowMs + delayMs, fire };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((one) => one !== timer);
-    };
-  }
-
-  get pending(): number {
-    return this.#timers.length;
-  }
-
-  pass(spanMs: number): void {
-    const untilMs = this.#nowMs + spanMs;
-    for (;;) {
-      const next = this.#timers.toSorted((a, b) => a.atMs - b.atMs)[0];
-      if (next === undefined || next.atMs > untilMs) break;
-      this.#timers = this.#timers.filter((one) => one !== next);
-      this.#nowMs = next.atMs;
-      next.fire();
-    }
-    this.#nowMs = untilMs;
-  }
-}
 
 /** A store in memory: what outlives a pretended death of the observer. */
 export function memoryStore(records: Map<string, RecordValue> = new Map()): RecordStore & { refuse: boolean } {

@@ -6,14 +6,12 @@ import {
   type Ids,
   type Outcome,
   ok,
-  refusal,
-  refused,
   seen,
   type Timers,
   unknown,
 } from '@idunn/kernel';
 import { HelperKeeper, withOutdated } from '../../helper/keeper.ts';
-import { type Answer, ControlLink } from '../../helper/link.ts';
+import { type Answer, ControlLink, outcomeOf } from '../../helper/link.ts';
 import { type Answers, type Ask, type Hello, type Notice, type Operation, PROTOCOL } from '../control/protocol.ts';
 import type { RouterMetrics } from '../router.ts';
 import { requestThroughRoute } from './observe.ts';
@@ -71,6 +69,7 @@ const DURABLE_ANSWER_MS = 15_000;
 const OBSERVE_MS = 5_000;
 /** The start of a program, at most, and what it waits for. */
 const SUCCEED_MS = 20_000;
+const ROUTER = { name: 'router', unreachable: 'router-unreachable', lost: 'router-answer-lost' } as const;
 
 export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
   const { timers, ids } = options;
@@ -80,10 +79,9 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
     for (const listener of listeners) listener(event);
   };
   const link = new ControlLink<RouterProtocol>({
-    name: 'router',
+    ...ROUTER,
     controlSocket,
     greeting: { protocol: PROTOCOL, fleet },
-    unreachable: 'router-unreachable',
     timers,
     state(state) {
       tell({ kind: 'link', state });
@@ -119,16 +117,19 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       return evidence(await link.call('read', { route }, ANSWER_MS));
     },
     async stage(target, contract, members) {
-      return outcome(await link.call('stage', { target, contract, members: [...members] }, DURABLE_ANSWER_MS));
+      return outcomeOf(
+        await link.call('stage', { target, contract, members: [...members] }, DURABLE_ANSWER_MS),
+        ROUTER,
+      );
     },
     async hold(route, termMs) {
-      return outcome(await link.call('hold', { route, termMs }, ANSWER_MS));
+      return outcomeOf(await link.call('hold', { route, termMs }, ANSWER_MS), ROUTER);
     },
     async release(route) {
-      return outcome(await link.call('release', { route }, ANSWER_MS));
+      return outcomeOf(await link.call('release', { route }, ANSWER_MS), ROUTER);
     },
     async publish(staged) {
-      const answer = outcome(await link.call('publish', staged, ANSWER_MS));
+      const answer = outcomeOf(await link.call('publish', staged, ANSWER_MS), ROUTER);
       return answer.ok ? ok('published') : answer;
     },
     async observe(route, path) {
@@ -164,20 +165,20 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       return evidence(await link.call('drain', { route, incarnation, withinMs }, ANSWER_MS));
     },
     async remove(route) {
-      return outcome(await link.call('remove', { route }, DURABLE_ANSWER_MS));
+      return outcomeOf(await link.call('remove', { route }, DURABLE_ANSWER_MS), ROUTER);
     },
     async switchReport(route) {
       return evidence(await link.call('switch-report', { route }, ANSWER_MS));
     },
     async reloadCertificates() {
-      return outcome(await link.call('reload-certificates', {}, DURABLE_ANSWER_MS));
+      return outcomeOf(await link.call('reload-certificates', {}, DURABLE_ANSWER_MS), ROUTER);
     },
     async metrics() {
       return evidence(await link.call('metrics', {}, ANSWER_MS));
     },
     async stop() {
       keeper.letGo();
-      return outcome(await link.call('stop', {}, ANSWER_MS));
+      return outcomeOf(await link.call('stop', {}, ANSWER_MS), ROUTER);
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -197,17 +198,4 @@ function because(answer: Exclude<Answer<unknown>, { kind: 'value' }>): string {
 function evidence<T>(answer: Answer<T>): Evidence<NonNullable<T>> {
   if (answer.kind !== 'value') return unknown(because(answer));
   return answer.value === null || answer.value === undefined ? absent : seen(answer.value);
-}
-
-function outcome<T>(answer: Answer<T>): Outcome<T> {
-  switch (answer.kind) {
-    case 'value':
-      return ok(answer.value);
-    case 'refused':
-      return refused(answer.refusal);
-    case 'unreachable':
-      return refused(refusal('router-unreachable', `The router does not answer: ${answer.because}.`));
-    case 'lost':
-      return refused(refusal('router-answer-lost', `The router was asked, but ${answer.because}.`));
-  }
 }

@@ -1,10 +1,19 @@
-import type { Clock, Timers } from '@idunn/kernel';
+import type { Clock, Timers } from '../clock.ts';
 
 /** A monotonic clock that only `pass` moves, with its timers. */
 export class FakeTime implements Timers {
+  readonly clock: Clock;
   #nowMs = 1_000;
   #timers: { readonly atMs: number; readonly fire: () => void }[] = [];
-  readonly clock: Clock = { bootId: 'boot-1', wallMs: () => this.#nowMs, monotonicMs: () => this.#nowMs };
+
+  constructor(bootId = 'boot-1') {
+    this.clock = { bootId, wallMs: () => this.#nowMs, monotonicMs: () => this.#nowMs };
+  }
+
+  /** Timers that nobody withdrew, and that are not due yet. */
+  get pending(): number {
+    return this.#timers.length;
+  }
 
   after(delayMs: number, fire: () => void): () => void {
     const timer = { atMs: this.#nowMs + delayMs, fire };
