@@ -93,6 +93,7 @@ test('I6: a new daemon is told of the programs that it asks for, and unasked of 
     controlSocket: bench.controlSocket,
     greeting: { fleet: 'bench' },
     unreachable: 'attendant-unreachable',
+    lost: 'attendant-answer-lost',
     timers: systemTimers,
     state: () => undefined,
     notice: (notice) => notices.push(notice),
