@@ -65,6 +65,7 @@ export {
   conflictOf,
   type EncodedBatch,
   encodeBatch,
+  isRecordId,
   pageLimit,
   raised,
   type Versions,

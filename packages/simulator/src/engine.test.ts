@@ -343,3 +343,14 @@ test('F4: collecting never names a release that is admitted or kept for a way ba
   assert.ok(last.includes(admitted?.admitted?.release ?? ''));
   assert.equal(last.length, 3);
 });
+
+test('I1, I10: a row that names what nobody could have issued is held, and is no fault of ours', async () => {
+  const simulation = fleet();
+  await deploy(simulation, up('op-1', refOf('good', 1)));
+  const { rows } = simulation.world.stateOf('app');
+  for (const [store, row] of rows) rows.set(store, { ...row, epoch: 9, activation: 'my own words' });
+  await simulation.ask((engine) => engine.submit(up('op-2', refOf('good', 2))));
+  await simulation.pass(1_400);
+  const codes = await simulation.ask(async (engine) => engine.incidents().map(({ code }) => code));
+  assert.deepEqual(codes, ['lease-row-unexpected']);
+});

@@ -1,4 +1,4 @@
-import { absent, type Digest, type Evidence, seen, unknown } from '@idunn/kernel';
+import { absent, type Digest, type Evidence, isRecordId, seen, unknown } from '@idunn/kernel';
 import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
@@ -117,7 +117,8 @@ async function holder(
   if (rows.kind !== 'seen') return NOTHING_READ.holder;
   const named = Object.values(rows.value).find(({ activation }) => activation !== null)?.activation ?? null;
   if (named === null || known.some(({ activation }) => activation === named)) return { issued: true, found: notRead };
-  const issued = await journal.read('activation', named);
+  // A row lies where a workload writes: it may hold any words at all.
+  const issued = isRecordId(named) ? await journal.read('activation', named) : null;
   if (issued === null || issued.value.target !== lane.tx.target) return { issued: false, found: notRead };
   return { issued: true, found: await ports.workload.find(lane.tx.target, named) };
 }

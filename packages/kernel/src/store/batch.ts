@@ -60,10 +60,13 @@ export function conflictOf(
 
 const ID_PATTERN = /^[\x21-\x7e]{1,512}$/;
 
+/** Whether a record can have this id: whoever looks for words of somebody else asks first. */
+export const isRecordId = (id: string): boolean => ID_PATTERN.test(id);
+
 /** Throws `TypeError` for a key that no record can have. */
 export function checkKey(codec: RecordCodec, key: RecordKey): void {
   codec.kindOf(key.space, key.kind);
-  if (!ID_PATTERN.test(key.id)) throw new TypeError('a record id is 1 to 512 visible ASCII characters');
+  if (!isRecordId(key.id)) throw new TypeError('a record id is 1 to 512 visible ASCII characters');
 }
 
 /** The page's size; all of it that fits when none was named. Throws `TypeError` beyond the limit. */
