@@ -68,7 +68,20 @@ test('I5: the lease of a dead process is never reused; the replacement writes on
     granted.map(({ epoch }) => epoch),
     [1, 2],
   );
-  assert.notEqual(granted[0]?.activation, granted[1]?.activation);
+  const [dead, next] = granted.map(({ activation }) => activation);
+  assert.notEqual(dead, next);
+  const { entries } = simulation.world.ledger;
+  const inOrder = [
+    entries.findLastIndex((entry) => entry.kind === 'write' && entry.activation === dead),
+    entries.findLastIndex((entry) => entry.kind === 'told-phase' && entry.phase === 'warming'),
+    entries.findIndex((entry) => entry.kind === 'row' && entry.activation === next),
+    entries.findIndex((entry) => entry.kind === 'write' && entry.activation === next),
+  ];
+  assert.deepEqual(
+    inOrder,
+    inOrder.toSorted((a, b) => a - b),
+  );
+  assert.ok(!inOrder.includes(-1));
 });
 
 test('I9, F29: the wait doubles from 5 s to 300 s, six attempts in an hour page, none is the last', async () => {
@@ -136,6 +149,18 @@ test('I8, I10: a hold that cannot be read suspends restarts as well', async () =
   simulation.kill('app');
   await simulation.pass(60_000);
   assert.equal(started().length, 1);
+});
+
+test('I8: a hold overrides no freeze: what is frozen waits until the freeze is cleared', async () => {
+  const { simulation, up, view } = await admitted();
+  for (const stop of ['freeze', 'hold'] as const) simulation.world.stop(stop, 'app', { by: 'ops', reason: 'audit' });
+  const taken = await up('op-2', refOf('good', 2));
+  assert.ok(taken.ok);
+  await simulation.pass(30_000);
+  const waiting = (await view()).transaction;
+  assert.deepEqual([waiting?.phase, waiting?.waitingOn?.remedy], ['sealed', 'idunn freeze clear app']);
+  simulation.world.stop('freeze', 'app', null);
+  assert.equal((await simulation.resultOf(taken.value.transaction)).outcome, 'admitted');
 });
 
 test('I8: a freeze gates no restart, and a hold blocks no deployment', async () => {
