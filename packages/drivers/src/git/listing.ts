@@ -2,7 +2,7 @@ import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type ObjectFormat, objectId } from '@idunn/release';
 import { BatchReader, parseHeader } from './batch.ts';
 import { Feed } from './feed.ts';
-import type { Repository } from './objects.ts';
+import type { Contents, Repository } from './objects.ts';
 import { parseTree } from './tree.ts';
 
 export const ENTRIES_LIMIT = 200_000;
@@ -41,31 +41,42 @@ export interface ListedTree {
 }
 
 /**
- * Everything below a tree, from the bytes of its objects, each held against its id. One git answers with directories
- * while another tells the sizes of the files in them. Refused as a whole when anything could not be copied exactly.
+ * Everything below a tree, from the bytes of its objects, each held against its id. One git answers with directories,
+ * that of the caller where there is one, while another tells the sizes of the files in them. Refused as a whole when
+ * anything could not be copied exactly.
  */
 export async function listTree(
   { git, directory, signal }: Repository,
   tree: ListedTree,
   collidingNames: 'refuse' | 'keep',
+  contents: Contents | null = null,
 ): Promise<Outcome<Listing>> {
-  const asked = { trees: new Feed(), blobs: new Feed() };
+  const blobs = new Feed();
   let walked: Outcome<Listing> = refused(refusal('work-aborted', `Reading the tree ${tree.id} was withdrawn.`));
-  const contents = { directory, words: ['cat-file', '--batch'], input: asked.trees, signal };
-  const sizes = { directory, words: ['cat-file', '--batch-check', '--buffer'], input: asked.blobs, signal };
-  let measured: Outcome<'measured'> = ok('measured');
-  const walking = git.stream(contents, async (stdout) => {
+  const walk = async (from: Contents): Promise<void> => {
     try {
-      walked = await walkTrees(new BatchReader(stdout), tree, collidingNames, asked);
+      walked = await walkTrees(from.reader, tree, collidingNames, { trees: from.asked, blobs });
     } finally {
-      asked.trees.end();
-      asked.blobs.end();
+      blobs.end();
     }
-  });
+  };
+  const own = async (): Promise<void> => {
+    const asked = new Feed();
+    const call = { directory, words: ['cat-file', '--batch'], input: asked, signal };
+    await git.stream(call, async (stdout) => {
+      try {
+        await walk({ reader: new BatchReader(stdout), asked });
+      } finally {
+        asked.end();
+      }
+    });
+  };
+  const sizes = { directory, words: ['cat-file', '--batch-check', '--buffer'], input: blobs, signal };
+  let measured: Outcome<'measured'> = ok('measured');
   const measuring = git.stream(sizes, async (stdout) => {
     measured = await measure(new BatchReader(stdout));
   });
-  const ends = await Promise.allSettled([walking, measuring]);
+  const ends = await Promise.allSettled([contents === null ? own() : walk(contents), measuring]);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   if (signal.aborted) return refused(refusal('work-aborted', `Reading the tree ${tree.id} was withdrawn.`));
   return walked.ok && !measured.ok ? measured : walked;

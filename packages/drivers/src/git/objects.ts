@@ -21,14 +21,23 @@ export interface CommitObjects {
   /** The commit that the ref named at one moment; everything else was asked for by object id. */
   readonly tip: string | null;
   /** `tree` is `null` when the commit's bytes are not those of a proper commit with this id. */
-  readonly commit: { readonly id: string; readonly tree: string | null } | null;
+  readonly commit: { readonly id: string; readonly tree: string | null; readonly parents: readonly string[] } | null;
   readonly minimum: string | null;
   /** `content` is `null` when it is too large to be one. */
   readonly recipe: { readonly id: string; readonly content: Buffer | null } | null;
 }
 
-/** `head` is the cache's ref, `commit` a full id or `null` for the ref's own; what is `null` is not asked. */
-export async function inspectCommit(
+/** A git that answers with objects, in the order in which they are asked for. */
+export interface Contents {
+  readonly reader: BatchReader;
+  readonly asked: Feed;
+}
+
+/**
+ * `head` is the cache's ref, `commit` a full id or `null` for the ref's own; what is `null` is not asked. Once the
+ * commit is known to be a proper one, `further` goes on with the git that answered.
+ */
+export async function inspectCommit<T = null>(
   { git, directory, signal }: Repository,
   asked: {
     readonly head: string;
@@ -36,9 +45,11 @@ export async function inspectCommit(
     readonly minimumRevision: string | null;
     readonly recipePath: string | null;
   },
-): Promise<CommitObjects> {
+  further?: (found: CommitObjects, tree: string, contents: Contents) => Promise<T>,
+): Promise<CommitObjects & { readonly further: T | null }> {
   const feed = new Feed();
   let found: CommitObjects = { tip: null, commit: null, minimum: null, recipe: null };
+  let answer: T | null = null;
   await git.stream({ directory, words: ['cat-file', '--batch'], input: feed, signal }, async (stdout) => {
     const reader = new BatchReader(stdout);
     // One line each: ids are hexadecimal and the path holds no control character, so no line can become two.
@@ -52,17 +63,20 @@ export async function inspectCommit(
       found = { ...found, tip: tip.id };
       const commit = asked.commit === null || asked.commit === tip.id ? tip : await ask(`${asked.commit}^{commit}`);
       if (commit === null) return;
-      const tree = treeOf(commit);
+      const { tree, parents } = wordsOf(commit);
       const minimum = asked.minimumRevision === null ? null : await ask(`${asked.minimumRevision}^{commit}`);
-      found = { ...found, commit: { id: commit.id, tree }, minimum: minimum?.id ?? null };
-      if (tree === null || asked.recipePath === null) return;
-      const recipe = await ask(`${tree}:${asked.recipePath}`, RECIPE_LIMIT_BYTES);
-      if (recipe?.type === 'blob') found = { ...found, recipe };
+      found = { ...found, commit: { id: commit.id, tree, parents }, minimum: minimum?.id ?? null };
+      if (tree === null) return;
+      if (asked.recipePath !== null) {
+        const recipe = await ask(`${tree}:${asked.recipePath}`, RECIPE_LIMIT_BYTES);
+        if (recipe?.type === 'blob') found = { ...found, recipe };
+      }
+      answer = (await further?.(found, tree, { reader, asked: feed })) ?? null;
     } finally {
       feed.end();
     }
   });
-  return found;
+  return { ...found, further: answer };
 }
 
 interface Answer extends BatchHeader {
@@ -81,11 +95,13 @@ async function answerOf(reader: BatchReader, limitBytes: number): Promise<Answer
 
 const COMMIT = /^tree ([0-9a-f]+)\n(?:parent [0-9a-f]+\n)*author [^\n]+\ncommitter [^\n]+\n/;
 
-/** The tree that a commit's own bytes name, when they are what its id says and a commit that git would write. */
-function treeOf({ id, content }: Answer): string | null {
-  if (content === null || objectId(formatOf(id), 'commit', content).toString('hex') !== id) return null;
-  const tree = COMMIT.exec(content.toString('latin1'))?.[1];
-  return tree?.length === id.length ? tree : null;
+/** What a commit's own bytes say, when they are what its id says and a commit that git would write. */
+function wordsOf({ id, content }: Answer): { readonly tree: string | null; readonly parents: readonly string[] } {
+  const none = { tree: null, parents: [] };
+  if (content === null || objectId(formatOf(id), 'commit', content).toString('hex') !== id) return none;
+  const [words = '', tree] = COMMIT.exec(content.toString('latin1')) ?? [];
+  if (tree?.length !== id.length) return none;
+  return { tree, parents: [...words.matchAll(/^parent (.+)$/gm)].map(([, parent]) => parent as string) };
 }
 
 /**

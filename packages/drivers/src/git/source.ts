@@ -16,6 +16,7 @@ import { EndedEarly } from './batch.ts';
 import { cacheFor, gitThatReaches } from './cache.ts';
 import { Checkout } from './checkout.ts';
 import { transportOf } from './command.ts';
+import { Descent } from './descent.ts';
 import { ENTRIES_LIMIT, type Listing, listTree } from './listing.ts';
 import { formatOf, inspectCommit, isAncestor, RECIPE_LIMIT_BYTES, type Repository } from './objects.ts';
 import { fetchHead, HEAD, type Origin, readable, unreachable, withdrawn } from './origin.ts';
@@ -65,6 +66,7 @@ export function createGitSource(options: GitSourceOptions): GitSource {
   /** What was listed to plan is not listed again to stage: a tree never changes under its id. */
   let lastListings: { readonly tree: string; readonly listings: readonly Listing[] } | null = null;
 
+  const descent = new Descent();
   let last: { readonly asked: string; readonly trusting: string; readonly opened: Opened } | null = null;
 
   /** A git as the fleet wants repositories to be read now, and where its object caches are. */
@@ -106,19 +108,20 @@ export function createGitSource(options: GitSourceOptions): GitSource {
     if (!fetched.ok) return fetched;
     const repository = { git, directory: directoryOf(target), signal };
     const asked = { head: HEAD, commit: request.commit, minimumRevision, recipePath };
-    const { tip, commit, minimum, recipe } = await inspectCommit(repository, asked);
+    const { tip, commit, recipe, further } = await inspectCommit(repository, asked, (found, tree, contents) =>
+      Promise.all([
+        found.commit !== null && found.tip !== null && isAncestor(repository, found.commit.id, found.tip),
+        descent.proves(repository, minimumRevision, found),
+        listTree(repository, { id: tree, format: formatOf(tree), base: '' }, collidingNames, contents),
+      ]),
+    );
     if (signal.aborted) return withdrawn(origin);
     if (tip === null) return refused(refusal('source-commit-missing', `${ref} of ${origin} leads to no commit.`));
     const missing = `${ref} of ${origin} does not contain the commit ${request.commit ?? ref}.`;
     if (commit === null) return refused(refusal('source-commit-missing', missing));
-    if (commit.tree === null) return malformed(commit.id);
+    if (commit.tree === null || further === null) return malformed(commit.id);
     const format = formatOf(commit.id);
-    const [contained, descends, listed] = await Promise.all([
-      isAncestor(repository, commit.id, tip),
-      minimum === minimumRevision && isAncestor(repository, minimum, commit.id),
-      listTree(repository, { id: commit.tree, format, base: '' }, collidingNames),
-    ]);
-    if (signal.aborted) return withdrawn(origin);
+    const [contained, descends, listed] = further;
     if (!contained) return refused(refusal('source-commit-missing', missing));
     if (!descends) {
       const reason = `The commit ${commit.id} of ${ref} does not descend from the minimum revision ${minimumRevision}.`;

@@ -51,15 +51,25 @@ export async function readArgv(pid: number): Promise<readonly string[]> {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
-/** One value of the environment that the process was started with; `null` when it has none or cannot be read. */
-export async function readEnvironment(pid: number, name: string): Promise<string | null> {
+/**
+ * One value of the environment that the process was started with; `null` when it has none, `unreadable` when that
+ * cannot be said.
+ */
+export async function readEnvironment(
+  pid: number,
+  name: string,
+): Promise<{ readonly value: string | null } | 'unreadable'> {
   try {
     const words = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
-    return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+    return { value: words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? null };
   } catch {
-    return null;
+    return 'unreadable';
   }
 }
+
+/** Since boot, in the unit and by the clock of a process's start time: a constant of the kernel's interface. */
+export const ticksSinceBoot = (): bigint =>
+  BigInt(Math.floor(Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 100));
 
 /** The pid namespace that this process lives in, such as `pid:[4026531836]`. */
 export const ownPidNamespace = (): string => readlinkSync('/proc/self/ns/pid');

@@ -142,7 +142,7 @@ export class RehearsalBench extends Bench {
     const processes: string[] = [];
     for (const pid of processIds()) {
       const directory = await readEnvironment(pid, 'IDUNN_ACTIVATION_DIRECTORY');
-      if (directory?.startsWith(this.root) === true) processes.push(`process ${pid}`);
+      if (directory !== 'unreadable' && directory.value?.startsWith(this.root)) processes.push(`process ${pid}`);
     }
     return [...disk, ...processes];
   }
