@@ -2,9 +2,16 @@ import type { WorkloadEvent, WorkloadHandle } from '@idunn/authority';
 import type { Timers } from '@idunn/kernel';
 import { watchPipe } from './death-pipe.ts';
 import { type Standpoint, vital } from './identity.ts';
+import { isErrno } from './proc.ts';
 
 /** A process whose pipe ended is looked at again after these waits; it may still be on its way out. */
 const AFTER_END_MS = [1, 2, 4, 8, 16, 32, 64] as const;
+
+/**
+ * A sweep asks the kernel whether each pid is there, which costs nothing, and looks at one in so many: a pid that was
+ * recycled, or a zombie that nobody collects, waits for its turn.
+ */
+const LOOKED_AT = 4;
 
 interface Watched {
   readonly handle: WorkloadHandle;
@@ -23,6 +30,7 @@ export class DeathWatch {
   readonly #watched = new Map<string, Watched>();
   readonly #listeners: ((event: WorkloadEvent) => void)[] = [];
   #withdrawSweep: (() => void) | null = null;
+  #sweeps = 0;
 
   constructor(from: Standpoint, timers: Timers, repairMs: number) {
     this.#from = from;
@@ -74,11 +82,28 @@ export class DeathWatch {
     return true;
   }
 
+  #sweep(): void {
+    this.#sweeps += 1;
+    for (const [index, watched] of [...this.#watched.values()].entries()) {
+      const turn = (index + this.#sweeps) % LOOKED_AT === 0;
+      if (turn || !isThere(watched.handle.identity.pid)) this.#tellIfGone(watched);
+    }
+  }
+
   #sweepLater(): void {
     this.#withdrawSweep ??= this.#timers.after(this.#repairMs, () => {
       this.#withdrawSweep = null;
-      for (const watched of this.#watched.values()) this.#tellIfGone(watched);
+      this.#sweep();
       if (this.#watched.size > 0) this.#sweepLater();
     });
+  }
+}
+
+/** Whether any process has the pid; only its absence says something of ours, and the look that follows confirms it. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
   }
 }
