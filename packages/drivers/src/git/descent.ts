@@ -4,8 +4,8 @@ import { type CommitObjects, isAncestor, type Repository } from './objects.ts';
 const REMEMBERED = 1_024;
 
 /**
- * Whether a commit descends from a minimum revision. A commit's id fixes its parents, and theirs: what was proven of one
- * holds for ever, in every repository, and for each of its children.
+ * Whether a commit descends from a minimum revision. A commit's id fixes its parents, and theirs: what was proven of
+ * one holds for ever, in every repository, and for each of its children.
  */
 export class Descent {
   /** By minimum revision, the newest commit that was proven to descend from it. */
