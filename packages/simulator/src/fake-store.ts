@@ -197,7 +197,7 @@ function prepared(
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const item of Object.values(value)) frozen(item);
+  for (const item of Object.values(value)) if (typeof item === 'object') frozen(item);
   return value;
 }
 

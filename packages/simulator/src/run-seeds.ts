@@ -7,6 +7,8 @@ import { NOTHING, type Tally, tallyOf, together } from './tally.ts';
 const BATCH = 16;
 /** Violations of one seed that are told. */
 const TOLD_LIMIT = 5;
+/** Nearly all that a run makes is dropped with it: a worker collects it seldom. */
+const YOUNG_GENERATION_MB = 192;
 /** Where in the shared memory the next seed stands, and whether it is the last. */
 const [TAKEN, STOPPED] = [0, 1];
 
@@ -40,7 +42,10 @@ export function runSeeds(
   const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
   const share: Share = { ...range, shared };
   const each = Array.from({ length: Math.min(workers, range.seeds) }, () => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: share });
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: share,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
     worker.on('message', onTold);
     return new Promise<void>((resolve, reject) => {
       worker.once('error', reject);

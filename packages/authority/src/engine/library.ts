@@ -102,7 +102,7 @@ function referencesIn(roots: readonly unknown[]): { plans: Set<Digest>; incarnat
     for (const [name, item] of Object.entries(value)) {
       if (name === 'plan' && typeof item === 'string') plans.add(item as Digest);
       else if (name === 'incarnation' && typeof item === 'string') incarnations.add(item);
-      else visit(item);
+      else if (typeof item === 'object') visit(item);
     }
   };
   visit(roots);

@@ -11,7 +11,7 @@ const AT_REST_MS = 400;
 export class Pace {
   readonly #time: VirtualTime;
   #stirredAtMs = 0;
-  #resting: { readonly everyMs: number; readonly deed: () => void; readonly callOff: () => void }[] = [];
+  #resting = new Set<{ readonly everyMs: number; readonly deed: () => void; readonly callOff: () => void }>();
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -20,9 +20,9 @@ export class Pace {
   /** Something is done to the world, or happens in it. */
   stir(): void {
     this.#stirredAtMs = this.#time.nowMs;
-    if (this.#resting.length === 0) return;
+    if (this.#resting.size === 0) return;
     const resting = this.#resting;
-    this.#resting = [];
+    this.#resting = new Set();
     for (const { everyMs, deed, callOff } of resting) {
       callOff();
       this.#time.aside(everyMs, deed);
@@ -36,10 +36,10 @@ export class Pace {
       return;
     }
     const callOff = this.#time.aside(AT_REST_MS, () => {
-      this.#resting = this.#resting.filter((other) => other !== rest);
+      this.#resting.delete(rest);
       deed();
     });
     const rest = { everyMs, deed, callOff };
-    this.#resting.push(rest);
+    this.#resting.add(rest);
   }
 }

@@ -48,7 +48,7 @@ export const ELSEWHERE = {
 export const commitOf = (target: string, ref: string): string => hex(`${target} ${ref}`, 40);
 
 const plans = new Map<string, Plan>();
-const PLANS_LIMIT = 4_096;
+const PLANS_LIMIT = 16_384;
 
 /** What a ref of a target is compiled to; the same question has one and the same answer. */
 export function planFor(target: string, ref: string, shape: TargetShape, schema: string): Plan {
