@@ -28,6 +28,8 @@ const runtime = Buffer.byteLength(near) <= LONGEST_RUNTIME_BYTES ? near : join(e
 /** For root another user reads repositories, who has to get to them. */
 const read = uid !== 0 || isOpenToAll(root) ? work : elsewhere;
 
+const isWhole = runtime === near && read === work;
+
 function isOpenToAll(directory) {
   const open = (statSync(directory).mode & 0o001) !== 0;
   return open && (directory === dirname(directory) || isOpenToAll(dirname(directory)));
@@ -68,7 +70,7 @@ async function start() {
   step('a fleet with one service, ghostlight');
   // What git reads as another user, that user has to be able to read.
   if (uid === 0) process.umask(0o022);
-  if (runtime !== near || read !== work) makeElsewhere();
+  if (!isWhole) makeElsewhere();
   mkdirSync(runtime, { recursive: true, mode: 0o700 });
   if (runtime !== near) console.log(`sockets are in ${runtime}: the path of ${work} is too long`);
   if (read !== work)
@@ -95,7 +97,7 @@ Try next, from this directory:
   npx idunn up ghostlight           again: nothing to do. Change a file in
                                     ${place(repository)}, commit it, and deploy under load
 
-Everything is in .quickstart/; npm run quickstart -- --stop ends it.`);
+Everything is in .quickstart/${isWhole ? '' : ` and ${elsewhere}`}; npm run quickstart -- --stop ends it.`);
 }
 
 /** The example that knows nothing of Idunn. Answers the line that says how it went. */
