@@ -37,8 +37,11 @@ export function fakeChannel(world: World, life: Life): ChannelPort {
         { lies: { claimed: () => ok('open'), denied } },
       ),
     presence: (activation) => {
-      const presence = connected(activation)?.heard() ?? null;
-      return presence === null ? absent : seen({ presence, ageMs: 0 });
+      const process = connected(activation);
+      const presence = process?.heard() ?? null;
+      const nowMs = world.time.monotonicMs;
+      // What runs says so again and again.
+      return presence === null ? absent : seen({ presence, ageMs: nowMs - (process?.quietSinceMs ?? nowMs) });
     },
     echo: (activation) =>
       life.effect(

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LeasePort, LeaseRow, LeaseRows, OwnerClaim, SwapAnswer } from '@idunn/authority';
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
+import type { Process } from '../world/process.ts';
 import { ELSEWHERE } from '../world/sources.ts';
 import type { StateRoot, World } from '../world/world.ts';
 import { denied } from './lies.ts';
@@ -63,6 +64,11 @@ export function fakeLease(world: World, life: Life): LeasePort {
       life.effect(
         'write-nonce',
         (): Outcome<'written'> => {
+          const heldBy = [...world.processes.values()].filter((one) => holds(one, targetOf(state)));
+          if (heldBy.length > 0) {
+            const detail = { heldBy: heldBy.map(({ handle }) => handle.identity.pid) };
+            return refused(refusal('store-busy', 'Somebody hangs in a write of its own.', { detail }));
+          }
           for (const [store, row] of placeOf(state)) placeOf(state).set(store, { ...row, nonce });
           return ok('written');
         },
@@ -151,6 +157,10 @@ export function fakeLease(world: World, life: Life): LeasePort {
       ),
   };
 }
+
+/** It hangs in a write of its own, and lets nobody else write. */
+const holds = ({ alive, behaviour, writing, activation }: Process, target: string): boolean =>
+  alive && writing && behaviour === 'holds-database' && activation.target === target;
 
 /** One store of them names somebody else. */
 function garbled(rows: Evidence<LeaseRows>): Evidence<LeaseRows> {

@@ -1,11 +1,45 @@
 import type { ObserverPort } from '@idunn/authority';
 import { absent, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import {
+  decidePublication,
+  type IncarnationKey,
+  type IncarnationRecord,
+  type ObserverRequest,
+  type PublicationView,
+} from '@idunn/readiness';
 import { correlationOf, noteReady } from '../world/observer.ts';
-import type { World } from '../world/world.ts';
+import type { Projection, World } from '../world/world.ts';
 import { denied } from './lies.ts';
 import type { Life } from './life.ts';
 
 const ACKNOWLEDGED = ok('acknowledged' as const);
+
+/** What a request makes of a projection, as the observer judges it. */
+function publish(world: World, key: IncarnationKey, request: ObserverRequest): Outcome<'acknowledged'> {
+  const projection = world.projections.get(key);
+  const view: PublicationView = {
+    audience: { fleet: 'simulated', machine: 'local' },
+    incarnations: world.projections.size,
+    incarnation: () => (projection === undefined ? null : recordOf(projection)),
+    anchor: () => null,
+  };
+  const decided = decidePublication(view, request);
+  if (!decided.ok) return decided;
+  const next = decided.value.kind === 'incarnation' ? decided.value.next : null;
+  if (projection === undefined || next === null) return ACKNOWLEDGED;
+  const { current, replaced, spent } = next;
+  const { activation = null, observed = null } = current ?? {};
+  Object.assign(projection, { activation, observed, replaced, spent } satisfies Partial<Projection>);
+  return ACKNOWLEDGED;
+}
+
+const recordOf = ({ expected, activation, observed, replaced, spent }: Projection): IncarnationRecord => ({
+  schema: 'idunn.observed-incarnation/v1',
+  expected,
+  current: activation === null || observed === null ? null : { activation, observed },
+  replaced,
+  spent,
+});
 
 /** The link to the simulated observer. */
 export function fakeObserver(world: World, life: Life): ObserverPort {
@@ -23,29 +57,27 @@ export function fakeObserver(world: World, life: Life): ObserverPort {
       told('publish-expected', () => {
         if (!world.projections.has(key)) {
           world.ledger.note({ kind: 'expected', incarnation: key });
-          world.projections.set(key, { expected, activation: null, observed: null, ready: null });
+          world.projections.set(key, {
+            expected,
+            activation: null,
+            observed: null,
+            replaced: [],
+            spent: [],
+            ready: null,
+          });
         }
         return ACKNOWLEDGED;
       }),
     publishActivation: (activation, observed) =>
       told('publish-activation', () => {
-        const projection = world.projections.get(activation.incarnation);
-        if (projection === undefined)
-          return refused(refusal('expected-unknown', `Nothing is expected under ${activation.incarnation}.`));
-        projection.activation = activation;
-        projection.observed = observed;
+        const taken = publish(world, activation.incarnation, { kind: 'publish-activation', activation, observed });
+        if (!taken.ok) return taken;
         noteReady(world, activation.incarnation);
         world.time.after(1, () => world.listeners.correlated(activation.incarnation));
         return ACKNOWLEDGED;
       }),
     demote: (key, activation) =>
-      told('demote', () => {
-        const projection = world.projections.get(key);
-        if (projection?.activation?.activation !== activation) return ACKNOWLEDGED;
-        projection.activation = null;
-        projection.observed = null;
-        return ACKNOWLEDGED;
-      }),
+      told('demote', () => publish(world, key, { kind: 'demote', incarnation: key, activation })),
     withdraw: (key) =>
       told('withdraw-expected', () => {
         world.projections.delete(key);

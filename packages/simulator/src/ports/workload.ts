@@ -1,5 +1,5 @@
 import type { LaunchRequest, MintRequest, StopAnswer, WorkloadHandle, WorkloadPort } from '@idunn/authority';
-import { absent, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import { absent, type Evidence, keyIdOf, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { Activation, ObservedRuntime } from '@idunn/readiness';
 import { UNSTARTABLE } from '../world/behaviour.ts';
 import { waitAtGate } from '../world/gate.ts';
@@ -51,13 +51,14 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
         (): Outcome<Activation> => {
           const known = world.activations.get(request.activation);
           if (known !== undefined) return ok(known);
+          const key = Buffer.from(digestOf(request.activation).slice(7, 39));
           const made: Activation = {
             schema: 'idunn.activation/v1',
             activation: request.activation,
             incarnation: request.incarnation,
             target: request.expected.target,
-            publicKey: Buffer.from(digestOf(request.activation).slice(7, 39)).toString('base64'),
-            keyId: `ed25519:${digestOf(request.activation).slice(7, 39)}`,
+            publicKey: key.toString('base64'),
+            keyId: keyIdOf(key),
             endpoint: endpointOf(world, request),
           };
           world.activations.set(request.activation, made);

@@ -17,7 +17,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
           state: presence.state,
           epoch: presence.epoch,
           sequence: presence.header.sequence,
-          observedAtMs: world.time.monotonicMs,
+          observedAtMs: process?.quietSinceMs ?? world.time.monotonicMs,
           fresh: process?.alive === true,
         };
   return {

@@ -8,8 +8,10 @@ import type { World } from './world.ts';
 export function pause(world: World, process: Process, forMs: number): void {
   if (!process.alive || process.paused) return;
   process.paused = true;
+  process.quietSinceMs = world.time.monotonicMs;
   world.time.after(forMs, () => {
     process.paused = false;
+    process.quietSinceMs = null;
     for (const deed of process.inbox.splice(0)) if (process.alive) deed();
   });
 }

@@ -25,6 +25,8 @@ export class Process {
   listening = false;
   /** It is stopped; what it is asked for meanwhile waits. */
   paused = false;
+  /** Since when nothing is heard of it, by the monotonic clock. */
+  quietSinceMs: number | null = null;
   readonly inbox: (() => void)[] = [];
   /** What it has said before. */
   readonly past: Presence[] = [];

@@ -32,6 +32,9 @@ export interface Projection {
   readonly expected: Expected;
   activation: Activation | null;
   observed: Process['observed'] | null;
+  /** Activations that may come back, and those that never do (I5). */
+  replaced: readonly string[];
+  spent: readonly string[];
   /** The newest receipt that it signed. */
   ready: { receipt: string; activation: string; epoch: number | null; sequence: number; observedAtMs: number } | null;
 }
