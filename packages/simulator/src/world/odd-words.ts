@@ -12,11 +12,12 @@ export function flap(world: World, process: Process): void {
   if (state === null || state === 'failed') return;
   const steps =
     state === 'active' ? (['warming', 'degraded', 'warming', state] as const) : (['degraded', state] as const);
+  // It may become what it was to become meanwhile: then it stays so.
+  let over = false;
   steps.forEach((next, index) =>
     world.time.after(FLAP_MS * (index + 1), () => {
-      // It may have become what it was to become meanwhile.
-      if (process.state === 'active' && next === 'warming' && state !== 'active') return;
-      say(world, process, next);
+      over ||= state !== 'active' && process.state === 'active';
+      if (!over) say(world, process, next);
     }),
   );
 }

@@ -1,18 +1,18 @@
 import { type Command, RECEIPT_LIMIT, type Withdrawal } from '@idunn/authority';
-import { CALM } from '../scenario.ts';
-import type { Simulation } from '../simulation.ts';
-import { pause } from '../world/pause.ts';
-import { refOf } from '../world/sources.ts';
-import { holderOf } from '../world/who.ts';
+import { CALM } from '../../scenario.ts';
+import type { Simulation } from '../../simulation.ts';
+import { pause } from '../../world/pause.ts';
+import { refOf } from '../../world/sources.ts';
+import { holderOf } from '../../world/who.ts';
 import type { Hearing } from './hearing.ts';
 
 /** A world of one target, and somebody who asks it things. */
 interface Asking {
   readonly simulation: Simulation;
-  submit(command: Asked): Promise<string>;
+  readonly submit: (command: Asked) => Promise<string>;
   /** Deploys and waits for the end. */
-  deploy(operationId: string, revision: number): Promise<void>;
-  look(): Promise<void>;
+  readonly deploy: (operationId: string, revision: number) => Promise<void>;
+  readonly look: () => Promise<void>;
 }
 
 type Asked =

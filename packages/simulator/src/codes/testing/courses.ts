@@ -1,7 +1,7 @@
-import { CALM, type Scenario, scenarioOf, twoDeploys } from '../scenario.ts';
-import type { FaultName, Strike } from '../strikes.ts';
-import { BEHAVIOURS, type Behaviour, ODD, RARER } from '../world/behaviour.ts';
-import type { TargetShape } from '../world/sources.ts';
+import { CALM, type Scenario, scenarioOf, twoDeploys } from '../../scenario.ts';
+import type { FaultName, Strike } from '../../strikes.ts';
+import { BEHAVIOURS, type Behaviour, ODD, RARER } from '../../world/behaviour.ts';
+import type { TargetShape } from '../../world/sources.ts';
 
 const EMBEDDED: TargetShape = { stores: 1, routed: true };
 const GATED: TargetShape = { ...EMBEDDED, attended: true };

@@ -1,7 +1,7 @@
 import { decide, decideContinuity } from '@idunn/authority';
 import { isCode, StoreFault } from '@idunn/kernel';
-import type { Scenario } from '../scenario.ts';
-import { type Broken, Simulation } from '../simulation.ts';
+import type { Scenario } from '../../scenario.ts';
+import { type Broken, Simulation } from '../../simulation.ts';
 
 /** Members of what is decided, told and answered under which a code of the catalogue stands. */
 const NAMES: ReadonlySet<string> = new Set(['code', 'incident', 'note']);
