@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { realMachine } from './edge/machine.ts';
-import { IdunnError, type IdunnErrorCode, NotWriter } from './errors.ts';
+import { IdunnError, NotWriter } from './errors.ts';
 import { type ConnectOptions, Idunn } from './idunn.ts';
 import type { GuardedStore } from './sqlite/guarded-store.ts';
 import {
@@ -19,10 +19,10 @@ import {
   STATE_ID,
   scratch,
 } from './testing/authority.ts';
+import { code } from './testing/code.ts';
 import { AuthorityPeer, FakeProgram, ObserverPeer } from './testing/peers.ts';
 import { signedBy } from './words/envelope.ts';
 
-const code = (expected: IdunnErrorCode) => (error: unknown) => error instanceof IdunnError && error.code === expected;
 const STATE = { stateSchema: 'world/1' };
 
 async function managed(t: TestContext, fields: LaunchFields = {}, options: ConnectOptions = {}) {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { IdunnError, type IdunnErrorCode } from '../errors.ts';
 import {
   ACTIVATION,
   ACTIVATION_KEY,
@@ -12,9 +11,8 @@ import {
   STRANGER_KEY,
   scratch,
 } from '../testing/authority.ts';
+import { code } from '../testing/code.ts';
 import { readActivation, refuseLongSocketPath } from './directory.ts';
-
-const code = (expected: IdunnErrorCode) => (error: unknown) => error instanceof IdunnError && error.code === expected;
 
 test('an activation directory gives identity, keys and secrets', (t) => {
   const directory = makeActivation(scratch(t), { secrets: { 'api-token': 'tok-123456\n' } });
