@@ -1,15 +1,13 @@
-import { type Moment, type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
+import { type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
-import type { Act, Decision, Persist, Wait } from '../decisions/decision.ts';
+import type { Act, Persist, Wait } from '../decisions/decision.ts';
 import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence, Marks } from '../decisions/evidence.ts';
 import type { IncidentCode } from '../model/incident-code.ts';
-import type { Phase } from '../model/phase.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import type { TransactionEvent } from './api.ts';
 import { applyPersist } from './apply.ts';
 import type { EngineCore } from './core.ts';
 import type { Causes } from './incident-book.ts';
@@ -17,7 +15,7 @@ import { type Held, put } from './journal.ts';
 import { Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
 import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
-import { isoAt, noteOf, phaseEvents } from './show.ts';
+import { Teller } from './teller.ts';
 import { Vigil } from './vigil.ts';
 import { NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsStops, words } from './witness.ts';
 
@@ -40,6 +38,7 @@ export class TargetActor {
   record: Held<TargetRecord> | null = null;
   readonly lanes = new Map<string, Lane>();
   readonly vigil: Vigil;
+  readonly #teller: Teller;
   readonly #firstWrites = new Map<string, Marks['firstWrites'][string]>();
   /** The same as a decision is shown them. */
   #shownWrites: Marks['firstWrites'] = {};
@@ -54,6 +53,7 @@ export class TargetActor {
     this.#core = core;
     this.target = target;
     this.vigil = new Vigil(core, this);
+    this.#teller = new Teller(core, target);
   }
 
   /** The transaction at the head of the queue. */
@@ -66,13 +66,7 @@ export class TargetActor {
   began(record: Held<TargetRecord>, transaction: Held<TransactionRecord>): void {
     this.record = record;
     this.lanes.set(transaction.value.id, new Lane(transaction.value, transaction.generation));
-    const now = moment(this.#core.ports.clock);
-    const { log } = transaction.value;
-    log.forEach(({ phase, note, tookMs }) => {
-      const event = { event: 'phase' as const, phase: phase as Phase, note };
-      this.#emit(transaction.value.id, now, { ...event, tookMs: null });
-      if (tookMs !== null) this.#emit(transaction.value.id, now, { ...event, tookMs });
-    });
+    this.#teller.began(transaction.value);
     this.#again();
   }
 
@@ -235,7 +229,7 @@ export class TargetActor {
     const evidence = await this.#evidence(lane);
     if (this.#core.stopped || this.#stale || evidence === null) return this.#again();
     const decision = this.#core.decide(lane.tx, evidence);
-    this.#reach(lane, decision, evidence.now);
+    this.#teller.reached(lane, decision, evidence.now);
     switch (decision.kind) {
       case 'persist':
         return this.#persist(lane, decision);
@@ -298,20 +292,6 @@ export class TargetActor {
     return readings;
   }
 
-  /** Phases of the handover are shown as they are seen to hold, and recorded after the hot path. */
-  #reach(lane: Lane, decision: Decision, now: Moment): void {
-    const { reached } = decision;
-    if (reached === undefined || lane.tx.state.phase === 'returning') return;
-    const from = HANDOVER.indexOf(reached);
-    for (const phase of HANDOVER.slice(0, from + 1)) {
-      if (lane.reached[phase] !== undefined) continue;
-      lane.reached[phase] = now.monotonicMs;
-      if (phase !== 'incumbent-fenced') {
-        this.#emit(lane.tx.id, now, { event: 'phase', phase, tookMs: null, note: null });
-      }
-    }
-  }
-
   async #persist(lane: Lane, decision: Persist): Promise<void> {
     const record = this.record;
     if (record === null) return;
@@ -337,23 +317,15 @@ export class TargetActor {
     lane.tx = applied.tx;
     lane.generation = result.generations[0] ?? lane.generation;
     this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
-    this.#setWait(lane, null, now);
+    this.#teller.waits(lane, null, now);
     if (before.state.phase !== applied.tx.state.phase) lane.abandonLong();
-    this.#tell(lane, before, decision, now);
+    this.#teller.persisted(lane, before, decision, now);
     if (applied.tx.ended) this.#drop(lane.tx.id);
     if (decision.leaves !== undefined) {
       this.#stale = true;
       this.#core.concluded(this.target);
     }
     this.#again();
-  }
-
-  #tell(lane: Lane, before: TransactionRecord, decision: Persist, now: Moment): void {
-    const shown = Object.keys(lane.reached);
-    for (const event of phaseEvents(before, lane.tx, decision.entered, shown)) this.#emit(lane.tx.id, now, event);
-    if (decision.result !== undefined && lane.tx.result !== null) {
-      this.#emit(lane.tx.id, now, { event: 'outcome', ...lane.tx.result });
-    }
   }
 
   #act(lane: Lane, { effect, beside = [] }: Act): void {
@@ -370,8 +342,7 @@ export class TargetActor {
 
   async #perform(lane: Lane, effect: Effect, key: string, abort: AbortController, attempts: number): Promise<void> {
     const { ports, library } = this.#core;
-    const progress = (note: { step: string; text: string }): void =>
-      this.#emit(lane.tx.id, moment(ports.clock), { event: 'progress', ...note });
+    const progress = (note: { step: string; text: string }): void => this.#teller.progress(lane.tx.id, note);
     const context = {
       ports,
       library,
@@ -390,7 +361,7 @@ export class TargetActor {
   }
 
   #wait(lane: Lane, decision: Wait): void {
-    this.#setWait(lane, decision);
+    this.#teller.waits(lane, decision, moment(this.#core.ports.clock));
     lane.clearTimer();
     const due = [decision.wakeAtMs, decision.untilMs].filter((atMs) => atMs !== null);
     if (due.length === 0) return;
@@ -401,37 +372,8 @@ export class TargetActor {
       this.wake();
     });
   }
-
-  #setWait(lane: Lane, decision: Wait | null, now = moment(this.#core.ports.clock)): void {
-    const before = lane.waiting;
-    if (decision === null) lane.clearTimer();
-    if (before?.wait.what === decision?.what) {
-      if (before !== null && decision !== null) lane.waiting = { wait: decision, since: before.since };
-      return;
-    }
-    lane.waiting = decision === null ? null : { wait: decision, since: now };
-    this.#emit(lane.tx.id, now, { event: 'wait', wait: lane.waiting === null ? null : noteOf(lane.waiting, now) });
-  }
-
-  #emit(
-    transaction: string,
-    now: Moment,
-    event: DistributiveOmit<TransactionEvent, 'at' | 'target' | 'transaction'>,
-  ): void {
-    this.#core.emit({ at: isoAt(now), target: this.target, transaction, ...event });
-  }
 }
 
 /** What has a lane: the restart that is under way, the head of the queue, and what still drains. */
 const atWork = ({ restart, queue, draining }: TargetRecord): readonly string[] =>
   [restart, queue[0], ...draining].filter((id) => id !== undefined && id !== null);
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
-const HANDOVER: readonly Phase[] = [
-  'incumbent-fenced',
-  'write-lease-granted',
-  'ready-observed',
-  'route-published',
-  'route-observed',
-];
