@@ -35,6 +35,12 @@ function withoutPage(e: ContinuityEvidence): ContinuityDecision {
   return { ...decision, concerns: decision.concerns.filter(({ code }) => code !== 'restarted-too-often') };
 }
 
+/** I9: closes its incidents while their cause stands. */
+function withoutConcern(e: ContinuityEvidence): ContinuityDecision {
+  const decision = decideContinuity(e);
+  return decision.kind === 'rest' ? { ...decision, concerns: [] } : decision;
+}
+
 /** I9: measures its waits by the clock on the wall (F29). */
 function withWallClock(e: ContinuityEvidence): ContinuityDecision {
   const aheadMs = e.now.wallMs - EPOCH_MS - e.now.monotonicMs;
@@ -76,5 +82,6 @@ export const TEETH_OF_CONTINUITY: readonly Tooth[] = [
   { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
   { name: 'gives up what is stuck', breaks: 'I9', scenario: stuck, decide: withoutRelaunch },
   { name: 'tells nobody of many restarts', breaks: 'I9', scenario: flappingOn, decideContinuity: withoutPage },
+  { name: 'tells nobody of what is down', breaks: 'I9', scenario: flapping, decideContinuity: withoutConcern },
   { name: 'waits by the clock on the wall', breaks: 'I9', scenario: setBack, decideContinuity: withWallClock },
 ];
