@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absent, type Moment, refusal, seen, unknown } from '@idunn/kernel';
 import { noContinuity } from '../records/continuity.ts';
-import { alive, INCUMBENT, laterBy, launchOf, NOW, OLD, TARGET, word } from '../testing/samples.ts';
+import { alive, INCUMBENT, laterBy, launchOf, NEW, NOW, OLD, TARGET, transaction, word } from '../testing/samples.ts';
 import { decideContinuity } from './continuity.ts';
 import type { ContinuityEvidence } from './continuity-evidence.ts';
 import { restartDelayMs } from './continuity-restart.ts';
@@ -61,6 +61,15 @@ test('F29: the wait before an attempt doubles to its cap, and one of another boo
   assert.deepEqual(decision.record.anchor, laterBy(60_000));
   const ofAnother = admittedIn(NOW);
   assert.ok(ofAnother.kind === 'persist' && ofAnother.begin !== null, 'admitted since the reboot: nothing is owed');
+});
+
+test('I4: what the observer lost is told while a deployment waits, and no more once that speaks itself', () => {
+  const waiting = transaction({ phase: 'sealed', plan: NEW.subject.plan, subject: NEW.subject });
+  const free = { ...TARGET, takenBy: null, draining: [] };
+  const told = decideContinuity(evidence({ word: absent, head: waiting, target: free }));
+  assert.equal(told.kind === 'act' ? told.effect.kind : told.kind, 'publish-expected');
+  const speaking = transaction({ phase: 'expected-published', subject: NEW.subject });
+  assert.equal(decideContinuity(evidence({ word: absent, head: speaking, target: free })).kind, 'rest');
 });
 
 test('I5: a refused demotion defers the attempt with a record, and is asked again after the wait', () => {

@@ -65,9 +65,14 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
     ...(health.kind === 'lapsed' ? [{ code: 'presence-lapsed' as const, detail: health.detail }] : []),
   ];
   const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
-  if (e.head !== null || e.target.draining.length > 0) return rest({ concerns, wakeAtMs });
-  return shown(e, body) ?? keepSpare(e, body) ?? rest({ concerns, wakeAtMs });
+  const resting = rest({ concerns, wakeAtMs });
+  if (e.target.draining.length > 0 || hasPublished(e)) return resting;
+  return shown(e, body) ?? (e.head === null ? keepSpare(e, body) : null) ?? resting;
 }
+
+/** A deployment that changes the graph tells the observer itself; while it is built or waits, what stands is told. */
+const hasPublished = ({ head }: ContinuityEvidence): boolean =>
+  head !== null && !['queued', 'planned', 'materialized', 'sealed'].includes(head.state.phase);
 
 /** It was brought back all the same; what it runs under is not what was sealed (I2). */
 function otherInterpreter({ plan }: ContinuityEvidence, body: Body): readonly Concern[] {

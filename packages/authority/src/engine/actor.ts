@@ -164,6 +164,7 @@ export class TargetActor {
       this.#awake = false;
       try {
         if (this.#stale) await this.load();
+        if (!this.#stale && isAtDoor(this.head)) await this.vigil.turn();
         for (const lane of this.#inOrder()) await this.#turn(lane);
         if (!this.#stale) await this.vigil.turn();
         this.#faults.clear();
@@ -226,6 +227,8 @@ export class TargetActor {
 
   async #turn(lane: Lane): Promise<void> {
     if (lane.tx.ended || lane.busy) return;
+    // An observer that is back is told first what stands, so that what disagrees shows before the graph changes (I4).
+    if (isAtDoor(lane.tx) && this.vigil.acting) return;
     const evidence = await this.#evidence(lane);
     if (this.#core.stopped || this.#stale || evidence === null) return this.#again();
     const decision = this.#core.decide(lane.tx, evidence);
@@ -373,6 +376,9 @@ export class TargetActor {
     });
   }
 }
+
+/** Built, and about to change the graph. */
+const isAtDoor = (tx: TransactionRecord | null): boolean => tx?.state.phase === 'sealed' && tx.state.subject !== null;
 
 /** What has a lane: the restart that is under way, the head of the queue, and what still drains. */
 const atWork = ({ restart, queue, draining }: TargetRecord): readonly string[] =>

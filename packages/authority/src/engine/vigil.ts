@@ -88,6 +88,11 @@ export class Vigil {
     this.#cancelTimer?.();
   }
 
+  /** Something of it is under way. */
+  get acting(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Charged attempts since the last long run of what is admitted. */
   get streak(): number {
     const target = this.#host.record?.value;
