@@ -10,6 +10,11 @@ const ONCE_BROKEN: readonly (readonly [number, string])[] = [
     3852,
     'I9: what a restart had displaced stayed projected over an outage of the observer, and barred every later one',
   ],
+  [
+    1_009_199,
+    'I9: a deployment that read a stranger in its own route stepped back, and left the route to its ended candidate',
+  ],
+  [1_023_544, 'I9: a restart waited for ever for a route that the proxy had only claimed to publish'],
 ];
 
 for (const [seed, what] of ONCE_BROKEN) {

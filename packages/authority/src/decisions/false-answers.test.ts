@@ -80,6 +80,34 @@ test('F8, I9: a proxy that said it published and is seen to serve another, twice
   assert.equal(step({ ...upToPublication, ...seenServing(null, 5, 2) }), 'stage-route');
 });
 
+test('F8, I9: a proxy that said it published and names another launch of the same build, twice, is told anew', () => {
+  const effect: Effect = { kind: 'confirm', plan: NEW.subject.plan, activation: 'act-new' };
+  const served = seenServing(NEW.subject.incarnation, 5, 1);
+  const route = (activation: string) => ({
+    route: 'app',
+    generation: 3,
+    listen: { host: '127.0.0.1', port: 8000 },
+    protocol: 'http' as const,
+    names: [],
+    certificates: [],
+    members: [{ incarnation: NEW.subject.incarnation, activation, backend }],
+  });
+  const named = (activation: string, attempts: number): string => {
+    const outcome = { ok: true, value: { rows: rows(5, 'act-new'), route: route(activation), report: null } } as const;
+    const read = { [effectKey(effect)]: { effect, outcome, atMs: NOW.monotonicMs + 8, attempts } };
+    const state = { ...HANDOVER, phase: 'route-observed' as const };
+    const answers = { ...upToPublication, ...served, ...read };
+    const decision = decide(
+      transaction(state),
+      evidence({ rows: seen(rows(5, 'act-new')), slots, answers, now: later }),
+    );
+    return decision.kind === 'act' ? decision.effect.kind : decision.kind;
+  };
+  assert.equal(named('act-before', 1), 'confirm');
+  assert.equal(named('act-before', 2), 'stage-route');
+  assert.equal(named('act-new', 2), 'persist');
+});
+
 test('F5: a member that answers badly is served all the same, and nothing is published again', () => {
   const bad = seenServing(NEW.subject.incarnation, 5, 4);
   const redirecting = {

@@ -1,8 +1,8 @@
-import type { Refusal } from '@idunn/kernel';
+import { type Refusal, seen } from '@idunn/kernel';
 import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
 import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
-import type { EffectOf } from './effects.ts';
+import type { AnswerTo, EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, incarnationOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
@@ -143,20 +143,27 @@ function publish(f: PassageFrame, launch: Running, epoch: number | null, route: 
   return { reached: 'route-published', ...decision };
 }
 
-/** How often the proxy must be seen to serve another before its word that it published is worth nothing. */
+/** How often the proxy must be seen otherwise before its word that it published is worth nothing. */
 const SEEN_OTHERWISE = 2;
 
 /**
- * The stage is gone, or the proxy said that it serves it and was seen to serve another, twice, with the route read in
- * between: it is staged and published anew.
+ * The stage is gone, or the proxy said that it serves it and was seen to serve another incarnation, or to name another
+ * launch of the same one, twice: it is staged and published anew.
  */
 function wasNotPublished({ e, passage }: PassageFrame, publication: EffectOf<'publish-route'>): boolean {
   const published = answerTo(e, publication);
   if (published === undefined) return false;
   if (!published.outcome.ok) return published.outcome.refusal.code === 'route-stage-unknown';
-  const observed = answerTo<'observe-route'>(e, { kind: 'observe-route', route: '', path: null });
-  if (observed === undefined || observed.atMs <= published.atMs || observed.attempts < SEEN_OTHERWISE) return false;
-  return observed.outcome.ok && observed.outcome.value.incarnation !== passage.successor.subject.incarnation;
+  const { subject, launch } = passage.successor;
+  const since = <K extends 'observe-route' | 'confirm'>(effect: EffectOf<K>): AnswerTo<K> | null => {
+    const answered = answerTo<K>(e, effect);
+    const isTold = answered !== undefined && answered.atMs > published.atMs && answered.attempts >= SEEN_OTHERWISE;
+    return isTold && answered.outcome.ok ? answered.outcome.value : null;
+  };
+  const observed = since<'observe-route'>({ kind: 'observe-route', route: '', path: null });
+  const route = since<'confirm'>({ kind: 'confirm', plan: subject.plan, activation: launch.id })?.route ?? null;
+  const namesAnother = route !== null && !routeNames(seen(route), launch.id);
+  return namesAnother || (observed !== null && observed.incarnation !== subject.incarnation);
 }
 
 /** The proxy itself is seen to serve the new member: its lag is a state, not a readiness. */
@@ -196,11 +203,10 @@ function confirm(f: PassageFrame, launch: Running, epoch: number | null): Decisi
   const effect = { kind: 'confirm', plan: passage.successor.subject.plan, activation: launch.id } as const;
   const what = 'lease and route, each read again';
   const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
-  const decision = attempt(e, effect, { what, ...patience }, (seen) => {
-    const leased = plan.state === null || namesInRows(seen.rows, launch.id, epoch);
-    const routed =
-      plan.route === null || (seen.route !== null && routeNames({ kind: 'seen', value: seen.route }, launch.id));
-    if (leased && routed) return f.confirmed(epoch, seen);
+  const decision = attempt(e, effect, { what, ...patience }, (read) => {
+    const leased = plan.state === null || namesInRows(read.rows, launch.id, epoch);
+    const routed = plan.route === null || (read.route !== null && routeNames(seen(read.route), launch.id));
+    if (leased && routed) return f.confirmed(epoch, read);
     return again(f, effect, `${what}: ${leased ? 'the route' : 'the lease'} names another`, 'idunn inspect');
   });
   return { reached: 'route-observed', ...decision };

@@ -55,11 +55,12 @@ function isFenced(f: PassageFrame, where: Whereabouts): boolean {
   return true;
 }
 
+/** It may have been: only one that is seen to lead to whom it led before has not (I10). */
 function routeSwitched({ e, plan, passage }: PassageFrame): boolean {
   if (plan.route === null) return false;
   if (e.route.kind !== 'seen') return true;
-  const mine = new Set([passage.successor.launch.id, ...passage.spent]);
-  return e.route.value.members.some(({ activation }) => mine.has(activation));
+  const before = new Set(passage.predecessors.map(({ document }) => document.activation));
+  return e.route.value.members.some(({ activation }) => !before.has(activation));
 }
 
 /** The predecessor that could go on if the handover is given up: alive, or not seen to be gone. */

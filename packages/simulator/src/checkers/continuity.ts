@@ -46,7 +46,8 @@ export function unsettled(
   const isStuck = deploys.some((one, at) => one.target === target && results[at]?.outcome === 'operator-required');
   if (!isStuck) return `${target} was admitted; ${lacking}`;
   const last = world.ledger.of('started').findLast(({ activation }) => isActivationOf(world, activation, target));
-  if (last === undefined || world.processes.get(last.activation)?.alive === true) return null;
+  const holder = world.named(target)?.activation ?? last?.activation ?? '';
+  if (last === undefined || world.processes.get(holder)?.alive === true) return null;
   const isTrying = world.time.nowMs - last.atMs <= LONGEST_STUCK_MS;
   return isTrying ? null : `${target} is stuck, and nothing of it was launched since ${last.atMs} ms`;
 }
