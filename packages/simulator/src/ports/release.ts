@@ -52,7 +52,7 @@ export function fakeRelease(world: World, life: Life, sources: Sources): Release
           lies: {
             denied: () => refused(refusal('step-failed', 'The simulated runner says that a step failed.')),
             // Another program than the one that will run: what runs is observed and held against it (I2).
-            garbled: () => ok({ ...sealedFor(plan), executableDigest: digestOf('elsewhere'), stepsMs: 1 }),
+            garbled: () => ok({ ...sealedFor(plan), executableDigest: digestOf('built elsewhere'), stepsMs: 1 }),
           },
         },
       );
