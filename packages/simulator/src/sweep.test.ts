@@ -47,7 +47,31 @@ const OUTCOMES: readonly [Behaviour, string, string | null][] = [
   ['exits-once-after-grant', 'admitted', null],
   ['says-failed', 'rolled-back', 'candidate-failed'],
   ['build-fails', 'aborted', 'step-failed'],
+  ['other-endpoint', 'aborted', 'endpoint-mismatch'],
+  ['other-schema', 'aborted', 'schema-mismatch'],
+  ['other-capability', 'aborted', 'capability-mismatch'],
+  ['other-process', 'aborted', 'runtime-identity-mismatch'],
+  ['leaves-the-observer-out', 'rolled-back', 'candidate-never-ready'],
+  ['flaps-when-active', 'admitted', null],
+  ['replays-presence', 'admitted', null],
 ];
+
+test('I1: an incumbent that says it gave its lease up and writes on is fenced by the row', async () => {
+  const calm = twoDeploys('good');
+  const deploys = calm.deploys.map((one, at) => (at === 0 ? { ...one, behaviour: 'feigns-relinquish' as const } : one));
+  let wroteOn = 0;
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { results, violations, world } = await run({ ...calm, seed, deploys });
+    assert.deepEqual(violations, []);
+    assert.equal(results[1]?.outcome, 'admitted');
+    const [asked] = world.ledger.of('asked');
+    assert.ok(asked !== undefined);
+    wroteOn += world.ledger
+      .of('write')
+      .filter((one) => one.activation === asked.activation && one.atMs > asked.atMs).length;
+  }
+  assert.ok(wroteOn > 0, 'it wrote on until its row moved');
+});
 
 test('F5: a build whose health answers 301 for ever is told so, with status and body', async () => {
   const { results, violations } = await run(twoDeploys('redirects-for-ever'));
