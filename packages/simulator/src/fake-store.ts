@@ -44,15 +44,28 @@ export interface FakeStore {
   crash(): void;
   /** How many batches are durable: the write numbers that a run can be cut at. */
   writes(): number;
+  /** A copy of all that is durable now. */
+  backup(): Backup;
+  /** What was durable then is so again, and nothing since. Whoever holds a handle is dead. */
+  restore(backup: Backup): void;
+}
+
+type Records = Readonly<Record<Space, Map<string, Map<string, Row>>>>;
+
+/** What a copy of a store holds. */
+export interface Backup {
+  readonly records: Records;
+  readonly versions: Versions;
+  readonly drafts: readonly HistoryDraft[];
 }
 
 interface Disk {
   /** By kind, by id. */
-  readonly records: Readonly<Record<Space, Map<string, Map<string, Row>>>>;
+  records: Records;
   versions: Versions;
-  readonly drafts: HistoryDraft[];
+  drafts: HistoryDraft[];
   /** The chain, as far as anybody has read it. */
-  readonly history: HistoryEntry[];
+  history: HistoryEntry[];
   writes: number;
   readonly encodesEvery: number;
   readonly encodesFrom: number;
@@ -109,7 +122,18 @@ export function fakeStore(
       holder += 1;
     },
     writes: () => disk.writes,
+    backup: () => ({ records: copied(disk.records), versions: disk.versions, drafts: [...disk.drafts] }),
+    restore({ records, versions, drafts }) {
+      holder += 1;
+      Object.assign(disk, { records: copied(records), versions, drafts: [...drafts], history: [] });
+    },
   };
+}
+
+/** The rows themselves are never changed. */
+function copied({ catalogue, journal }: Records): Records {
+  const shelves = (of: Records[Space]): Records[Space] => new Map([...of].map(([kind, rows]) => [kind, new Map(rows)]));
+  return { catalogue: shelves(catalogue), journal: shelves(journal) };
 }
 
 /** The process that holds a handle. */

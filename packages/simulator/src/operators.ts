@@ -100,6 +100,20 @@ export class Operators {
     }
   }
 
+  /** Orders again what records that were put back know nothing of. */
+  async afterRestoration(): Promise<void> {
+    const engine = this.#engine();
+    if (engine === null) return;
+    for (const [index, id] of this.#receipts.entries()) {
+      if (id === null || this.results[index] !== null || (await engine.transaction(id)) !== null) continue;
+      this.#receipts[index] = null;
+      void this.deploy(index);
+    }
+    for (const [id, result] of this.#alsoAwaited) {
+      if (result === null && (await engine.transaction(id)) === null) this.#alsoAwaited.delete(id);
+    }
+  }
+
   /** Reads what has come of the commands; in the end also again of those that had ended. */
   async refresh(all = false): Promise<void> {
     const engine = this.#engine();

@@ -14,11 +14,18 @@ export interface RivalScenario {
   readonly crashAt?: number;
 }
 
+/** The record store is put back as a backup has it, while the world went on. */
+export interface Restoration {
+  readonly takenAtMs: number;
+  readonly atMs: number;
+}
+
 interface Drawn {
   readonly seed: number;
   readonly shapes: Readonly<Record<string, { readonly stores: number }>>;
   readonly deploys: readonly { readonly behaviour: Behaviour }[];
   readonly rival?: RivalScenario;
+  readonly restored?: Restoration;
 }
 
 /** What few seeds meet, drawn by a roll of its own: everything else of a scenario stays as it was drawn. */
@@ -28,7 +35,11 @@ export function withRarer<T extends Drawn>(scenario: T): T {
     roll.hits(0.08) ? { ...deploy, behaviour: roll.pick(RARER) } : deploy,
   );
   const stateful = Object.keys(scenario.shapes).filter((target) => (scenario.shapes[target]?.stores ?? 0) > 0);
-  if (stateful.length === 0 || !roll.hits(0.06)) return { ...scenario, deploys };
+  if (stateful.length === 0) return { ...scenario, deploys };
+  const takenAtMs = roll.between(10, 6_000);
+  const restored = roll.hits(0.06) ? { takenAtMs, atMs: takenAtMs + roll.between(10, 6_000) } : undefined;
+  if (restored !== undefined) return { ...scenario, deploys, restored };
+  if (!roll.hits(0.06)) return { ...scenario, deploys };
   const rival = {
     target: roll.pick(stateful),
     attended: roll.hits(0.5),

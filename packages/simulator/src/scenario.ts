@@ -1,5 +1,5 @@
 import { withAdversity } from './adversity.ts';
-import { type RivalScenario, withRarer } from './rarer.ts';
+import { type Restoration, type RivalScenario, withRarer } from './rarer.ts';
 import { type Dice, dice } from './seed.ts';
 import type { FaultName, Strike } from './strikes.ts';
 import type { Behaviour } from './world/behaviour.ts';
@@ -78,6 +78,7 @@ export interface Scenario {
     readonly fromMs: number;
     readonly untilMs: number;
   }[];
+  readonly restored?: Restoration;
   readonly wallSteps: readonly { readonly atMs: number; readonly byMs: number }[];
 }
 
@@ -99,6 +100,7 @@ export const CALM: Omit<Scenario, 'seed' | 'shapes' | 'deploys'> = {
 export const lastFaultMs = (scenario: Scenario): number =>
   Math.max(
     0,
+    scenario.restored?.atMs ?? 0,
     ...[
       ...scenario.kills,
       ...scenario.reboots,

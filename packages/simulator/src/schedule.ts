@@ -31,6 +31,11 @@ export function schedule(scenario: Scenario, struck: Struck, operators: Operator
   for (const { target, atMs, fault } of scenario.oddities ?? []) {
     time.after(atMs, () => strike(struck, { fault }, target, 'none'));
   }
+  const { restored } = scenario;
+  if (restored !== undefined) {
+    time.after(restored.takenAtMs, () => struck.backUp());
+    time.after(restored.atMs, () => struck.restore());
+  }
   for (const { atMs, byMs } of scenario.wallSteps) time.after(atMs, () => time.stepWall(byMs));
 }
 

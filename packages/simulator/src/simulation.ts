@@ -13,7 +13,7 @@ import type { RecordStore } from '@idunn/kernel';
 import { check } from './checkers/check.ts';
 import { admittedByTarget, unsettled } from './checkers/continuity.ts';
 import type { Violation } from './checkers/judged.ts';
-import { type FakeStore, type FakeStoreHook, fakeStore } from './fake-store.ts';
+import { type Backup, type FakeStore, type FakeStoreHook, fakeStore } from './fake-store.ts';
 import { Fortune } from './fortune.ts';
 import { Operators } from './operators.ts';
 import { fakePorts } from './ports/all.ts';
@@ -89,6 +89,9 @@ export class Simulation implements Struck {
   readonly struck = new Set<Strike>();
   readonly #begun: number[] = [];
   #ids = 0;
+  #backup: Backup | null = null;
+  /** The next engine begins with records that were put back. */
+  #isRestored = false;
   readonly #faults: unknown[] = [];
 
   constructor(scenario: Scenario, broken: Broken = {}) {
@@ -182,6 +185,7 @@ export class Simulation implements Struck {
         deploys: this.#scenario.deploys,
         shapes: this.#scenario.shapes,
         scenario: this.#scenario,
+        incidents: this.engine?.incidents() ?? [],
         faults: this.#faults,
       }),
       points,
@@ -213,6 +217,19 @@ export class Simulation implements Struck {
   reboot(): void {
     this.#life?.die('reboot');
     this.world.reboot();
+  }
+
+  backUp(): void {
+    this.#backup = this.#store.backup();
+    this.world.ledger.note({ kind: 'backed-up' });
+  }
+
+  restore(): void {
+    if (this.#backup === null) return;
+    this.#life?.die('restored');
+    this.#store.restore(this.#backup);
+    this.world.ledger.note({ kind: 'restored' });
+    this.#isRestored = true;
   }
 
   observer(up: boolean): void {
@@ -266,7 +283,13 @@ export class Simulation implements Struck {
       noteTold(this.world, this.#scenario.shapes, event);
       if (event.event === 'outcome') void this.#operators.refresh();
     });
-    void engine.start().then(() => this.#operators.refresh());
+    void engine.start().then(() => this.#started());
+  }
+
+  async #started(): Promise<void> {
+    if (this.#isRestored) await this.#operators.afterRestoration();
+    this.#isRestored = false;
+    await this.#operators.refresh();
   }
 
   /** A transaction enters a phase: what is to befall it there does, as soon as the engine has gone on. */

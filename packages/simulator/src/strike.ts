@@ -16,6 +16,9 @@ const SUSPENDED_MS = 20_000;
 export interface Struck extends Fates {
   readonly engine: EngineApi | null;
   kill(target: string): void;
+  /** Copies the records; later they are put back so. */
+  backUp(): void;
+  restore(): void;
   /** Lets the next effect or durable write meet it. */
   meets(fault: FaultName): void;
 }

@@ -310,6 +310,11 @@ test('F5: stores that carry no row are told, and not an early refusal of the lea
   assert.equal(givenUp({ now: laterBy(3_600_000), rows: absent }, warming, answers), 'lease-row-unreadable');
 });
 
+test('F5: a deadline that passed over a lease that somebody unknown holds is told so', () => {
+  const held = { rows: seen(rows(7, 'act-newer')), holder: { issued: false, found: absent } };
+  assert.equal(givenUp({ ...held, now: laterBy(1_001) }), 'lease-row-unexpected');
+});
+
 test('F29: a wall clock that jumps ends no deadline, a monotonic one does', () => {
   assert.equal(step({ now: { ...NOW, wallMs: NOW.wallMs + 3_600_000 } }).kind, 'persist');
   assert.equal(givenUp({ now: laterBy(1_001) }), 'phase-deadline');

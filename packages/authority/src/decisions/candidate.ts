@@ -6,6 +6,7 @@ import { publicationKey } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { decideLaunch, issueRecord } from './launch.ts';
+import { heldBySomebody } from './lease-at-hand.ts';
 import { observerAway } from './receipt.ts';
 import { decideStop, stopsFirst } from './stopping.ts';
 
@@ -53,7 +54,7 @@ export function decideLaunching(tx: TransactionRecord, e: DeployEvidence, state:
   const { subject, launch } = state;
   const untilMs = deadlineMs(tx, state.phase, planOf(e, subject.plan));
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
-  if (isPast(e, untilMs)) return failed(tooLate(e, state));
+  if (isPast(e, untilMs)) return failed(tooLate(tx, e, state));
   if (state.phase === 'activation-issued' && stopsFirst(e, planOf(e, subject.plan))) {
     return decideStop(tx, e, { ...state, phase: 'activation-issued' }, { untilMs, failed });
   }
@@ -77,10 +78,10 @@ function advance(state: Launching, launch: Launch): Decision {
   return enter(next, phase === state.phase ? { entered: [] } : { entered: [{ phase }], clock: 'restart' });
 }
 
-function tooLate(e: DeployEvidence, state: Launching) {
+function tooLate(tx: TransactionRecord, e: DeployEvidence, state: Launching) {
   const { id } = state.launch;
-  const away = observerAway(e, id);
-  if (away !== null) return away;
+  const held = heldBySomebody(tx, e, planOf(e, state.subject.plan), id) ?? observerAway(e, id);
+  if (held !== null) return held;
   const steps = [
     'prepare-lease',
     `mint ${id}`,

@@ -2,6 +2,7 @@ import { type Evidence, unknown } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import type { Freeze } from '../ports/freeze-port.ts';
+import type { LeaseRows } from '../ports/lease-port.ts';
 import type { Body } from '../records/body.ts';
 import type { ContinuityRecord } from '../records/continuity.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -23,6 +24,8 @@ export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answer
   readonly word: Slot['word'];
   /** Read only when a restart stands at its door. */
   readonly hold: Evidence<Freeze>;
+  /** The rows of the body on duty, read once while nothing else is at work. */
+  readonly rows: Evidence<LeaseRows>;
   /** When this engine began to listen to the process, monotonic milliseconds: silence before that says nothing. */
   readonly heardSinceMs: number;
 }

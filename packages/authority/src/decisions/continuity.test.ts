@@ -2,9 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absent, type Moment, refusal, seen, unknown } from '@idunn/kernel';
 import { noContinuity } from '../records/continuity.ts';
-import { alive, INCUMBENT, laterBy, launchOf, NEW, NOW, OLD, TARGET, transaction, word } from '../testing/samples.ts';
+import {
+  alive,
+  INCUMBENT,
+  laterBy,
+  launchOf,
+  NEW,
+  NOW,
+  OLD,
+  rows,
+  TARGET,
+  transaction,
+  word,
+} from '../testing/samples.ts';
 import { decideContinuity } from './continuity.ts';
-import type { ContinuityEvidence } from './continuity-evidence.ts';
+import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
 import { restartDelayMs } from './continuity-restart.ts';
 import { effectKey } from './effects.ts';
 
@@ -20,6 +32,7 @@ const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   presence: absent,
   word: seen(word(OLD, 'act-old')),
   hold: absent,
+  rows: seen(rows(4, 'act-old')),
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],
@@ -41,6 +54,20 @@ test('I10: what cannot be seen is neither dead nor restarted, and is told', () =
   const decision = decideContinuity(evidence({ process: unknown('no permission') }));
   assert.ok(decision.kind === 'rest');
   assert.equal(decision.concerns[0]?.code, 'admitted-unjudged');
+});
+
+test('I1, I3: what runs as admitted while its lease names another is told, and nothing is done about it', () => {
+  assert.deepEqual(decideContinuity(evidence({ rows: NOT_LOOKED })), { kind: 'look', at: 'rows' });
+  for (const astray of [seen(rows(7, 'act-newer')), seen(rows(7, null)), absent]) {
+    const decision = decideContinuity(evidence({ rows: astray }));
+    assert.ok(decision.kind === 'rest' && decision.wakeAtMs !== null);
+    assert.deepEqual(
+      decision.concerns.map(({ code }) => code),
+      ['lease-row-unexpected'],
+    );
+  }
+  const unread = decideContinuity(evidence({ rows: unknown('the disk is busy') }));
+  assert.deepEqual(unread, decideContinuity(evidence()));
 });
 
 test('nothing is begun while a transaction owns the target', () => {

@@ -3,13 +3,14 @@ import type { Body } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { recordOfAdmission } from './continuity-admission.ts';
 import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
-import { type ContinuityEvidence, onDuty } from './continuity-evidence.ts';
+import { type ContinuityEvidence, NOT_LOOKED, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
 import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
 import { keepSpare } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
+import { readRows } from './rows.ts';
 import { interpreterChanged } from './sealed.ts';
 
 /** How often a process that cannot be judged is looked at again. */
@@ -67,6 +68,12 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
   const resting = rest({ concerns, wakeAtMs });
   if (e.target.draining.length > 0 || hasPublished(e)) return resting;
+  if (e.head === null && e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
+  const other = heldByAnother(e, body);
+  if (other !== null) {
+    const lookAgainMs = e.now.monotonicMs + LOOK_AGAIN_MS;
+    return rest({ concerns: [...concerns, other], wakeAtMs: soonest([wakeAtMs, lookAgainMs]) });
+  }
   return shown(e, body) ?? (e.head === null ? keepSpare(e, body) : null) ?? resting;
 }
 
@@ -81,6 +88,19 @@ function otherInterpreter({ plan }: ContinuityEvidence, body: Body): readonly Co
   const { path, digest } = sealed;
   const detail = `${path} of the host is ${body.observed.executable}; ${body.incarnation} was sealed with ${digest}`;
   return [{ code: 'interpreter-changed', detail }];
+}
+
+/**
+ * What is on duty lives, and its lease names somebody else: our records are older than the world, or somebody wrote
+ * past us. Nothing is done about it but to tell (I1, I3).
+ */
+function heldByAnother(e: ContinuityEvidence, { document, incarnation }: Body): Concern | null {
+  if (e.plan.state === null || e.rows.kind === 'unknown') return null;
+  const reading = e.rows.kind === 'seen' ? readRows(e.rows.value, null) : null;
+  if (reading?.kind === 'uniform' && reading.standing.activation === document.activation) return null;
+  const named = reading?.kind === 'uniform' ? `names ${reading.standing.activation ?? 'nobody'}` : 'names no one';
+  const detail = `${document.activation} of ${incarnation} runs as admitted, and the lease row ${named}`;
+  return { code: 'lease-row-unexpected', detail };
 }
 
 const soonest = (times: readonly (number | null)[]): number | null => {

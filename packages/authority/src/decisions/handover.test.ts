@@ -15,6 +15,7 @@ import {
   NOW,
   OLD,
   rows,
+  TARGET,
   transaction,
   word,
 } from '../testing/samples.ts';
@@ -320,4 +321,40 @@ test('I10: with nobody to return to, a route that cannot be read is not taken fo
     lost.kind === 'wait' ? lost.what : lost.kind,
     `the lease row in ${OLD.plan.state?.root}: the store lease is missing`,
   );
+});
+
+test('I1: with nobody to return to, the lease of somebody whom this deployment never launched is not taken', () => {
+  const { successor } = HANDOVER.passage;
+  const record = transaction({
+    phase: 'returning',
+    why: { code: 'lease-row-unexpected', reason: 'Another.', remedy: 'Look.' },
+    candidate: { ...successor, spent: ['act-spent'] },
+    passage: null,
+    settled: false,
+    gone: true,
+    stuck: null,
+  });
+  const ended: Effect = { kind: 'end-process', activation: 'act-new', handle: CANDIDATE.handle, graceMs: 100 };
+  const answers = answered([ended, { kind: 'gone', proof: 'tree-empty', forced: false }]);
+  const held = (activation: string, holder: DeployEvidence['holder'], tx = record) =>
+    step({ answers, rows: seen(rows(7, activation)), route: absent, holder }, tx);
+  const unissued = { issued: false, found: absent } as const;
+  const told = held('act-other', unissued);
+  assert.ok(told.kind === 'persist' && told.state.phase === 'returning' && told.state.stuck !== null);
+  assert.deepEqual([told.result?.outcome, told.result?.refusal?.code], ['operator-required', 'lease-row-unexpected']);
+  const waiting = held('act-other', unissued, { ...record, state: told.state });
+  assert.equal(waiting.kind === 'wait' && waiting.incident, 'lease-row-unexpected');
+  assert.equal(held('act-other', { issued: true, found: unknown('not read') }).kind, 'persist');
+  const behind = { ...record, state: told.state };
+  const next = step(
+    { answers, rows: seen(rows(7, 'act-other')), route: absent, target: { ...TARGET, queue: ['tx-1', 'tx-2'] } },
+    behind,
+  );
+  assert.ok(next.kind === 'persist' && next.state.phase === 'returning' && next.state.settled);
+  for (const ours of ['act-new', 'act-spent']) {
+    const taken = held(ours, unissued);
+    assert.ok(taken.kind === 'act' && taken.effect.kind === 'swap' && taken.effect.move.to.activation === null, ours);
+  }
+  const earlier = held('act-other', { issued: true, found: absent });
+  assert.ok(earlier.kind === 'act' && earlier.effect.kind === 'swap');
 });

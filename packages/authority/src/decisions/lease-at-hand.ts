@@ -49,6 +49,19 @@ export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan
   return { kind: 'free', row, epoch, takenOver: claim.takenOver };
 }
 
+/** Why nothing was granted, where the row names somebody whom our records do not know; `null` where it does not. */
+export function heldBySomebody(
+  tx: TransactionRecord,
+  e: DeployEvidence,
+  plan: Plan,
+  candidate: string,
+): Refusal | null {
+  if (plan.state === null || e.rows.kind !== 'seen') return null;
+  const lease = leaseAtHand(tx, e, plan, candidate);
+  if (lease.kind !== 'held-up' || lease.incident !== 'lease-row-unexpected') return null;
+  return because('lease-row-unexpected', `Nothing was granted over ${lease.what}.`);
+}
+
 /** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
 function strangerHolds(e: DeployEvidence, row: Standing, takenOver: boolean): string | null {
   if (row.activation === null || takenOver) return null;

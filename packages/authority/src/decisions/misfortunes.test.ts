@@ -153,6 +153,7 @@ const vigil = (more: Partial<Parameters<typeof decideContinuity>[0]> = {}): Para
   presence: absent,
   word: absent,
   hold: absent,
+  rows: absent,
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],

@@ -113,6 +113,7 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
     // Its processes are gone: rows that it took away with it, claim and all, name nobody.
     const holder = e.rows.kind === 'absent' ? null : holderOf(e.rows.value);
     if (holder === null) return unroute(e, state);
+    if (!isOurs(e, state, holder)) return heldByAnother(e, state, holder);
     const effect: EffectOf<'swap'> = {
       kind: 'swap',
       plan: subject.plan,
@@ -133,6 +134,27 @@ function holderOf(rows: LeaseRows): Standing | null {
   const row = Object.values(rows).find(({ activation }) => activation !== null);
   return row === undefined ? null : { epoch: row.epoch, activation: row.activation };
 }
+
+/** There is nothing to give back: a person is told, once, and whoever is queued behind goes on. */
+function heldByAnother(e: DeployEvidence, state: Returning, { activation }: Standing): Decision {
+  const what = `the lease row, which names ${activation}, whom this deployment never launched`;
+  const why = because('lease-row-unexpected', `Nothing is given back: the row names ${activation}.`);
+  if (state.stuck === null) {
+    const result = { outcome: 'operator-required', refusal: why, incarnation: null, revision: null } as const;
+    return persist({ ...state, stuck: why }, { result });
+  }
+  if (isSuperseded(e, state.stuck)) return unroute(e, state);
+  return wait(what, 'idunn inspect', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS, incident: 'lease-row-unexpected' });
+}
+
+/**
+ * It was granted to the candidate, or to a launch of ours that is seen gone. From anybody else the lease is not taken:
+ * our records may be older than what lives (I1, I10).
+ */
+const isOurs = (e: DeployEvidence, { candidate }: Returning, { activation }: Standing): boolean =>
+  activation === candidate.launch.id ||
+  (activation !== null && candidate.spent.includes(activation)) ||
+  (e.holder.issued && e.holder.found.kind === 'absent');
 
 function unroute(e: DeployEvidence, state: Returning): Decision {
   const settled = persist({ ...state, settled: true, stuck: null }, { target: { takenBy: null } });

@@ -69,6 +69,19 @@ test('I7: an incumbent whose end nobody could prove is not asked to end', () => 
   assert.ok(autopsied.kind === 'act' && autopsied.effect.kind === 'autopsy');
 });
 
+test('I1: what cannot overlap is not started beside a holder of the lease whom no record knows, and says so', () => {
+  const unknownHolder = {
+    ...ready,
+    target: { ...TARGET, admitted: null },
+    rows: seen(rows(7, 'act-newer')),
+    holder: { issued: false, found: absent },
+  };
+  const decision = step(unknownHolder);
+  assert.ok(decision.kind === 'wait');
+  assert.equal(decision.incident, 'lease-row-unexpected');
+  assert.match(decision.what, /act-newer/);
+});
+
 test('a first deployment has nobody to stop, and goes as any other', () => {
   const decision = step({ ...ready, target: { ...TARGET, admitted: null }, answers: {}, rows: seen(rows(0, null)) });
   assert.ok(decision.kind === 'act');

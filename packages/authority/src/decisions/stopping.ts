@@ -1,5 +1,6 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { IncidentCode } from '../model/incident-code.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { claimFor } from './claim.ts';
@@ -13,8 +14,15 @@ import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
 import { awaitTarget, isRestarting } from './yielding.ts';
 
-/** There is somebody to stop first. A first deployment has nobody, and goes as any other. */
-export const stopsFirst = (e: DeployEvidence, plan: Plan): boolean => standsAlone(plan) && incumbentsOf(e).length > 0;
+/**
+ * There is somebody to stop first, or somebody whom our records do not know holds the lease, beside whom nothing may
+ * start. A first deployment has nobody, and goes as any other.
+ */
+export const stopsFirst = (e: DeployEvidence, plan: Plan): boolean =>
+  standsAlone(plan) && (incumbentsOf(e).length > 0 || isHeldBySomebody(e));
+
+const isHeldBySomebody = ({ rows }: DeployEvidence): boolean =>
+  rows.kind === 'seen' && Object.values(rows.value).some(({ activation }) => activation !== null);
 
 interface Stopping {
   readonly tx: TransactionRecord;
@@ -52,7 +60,7 @@ export function decideStop(
   return attempt(e, prepared, { what: 'the lease rows', ...at }, () => {
     const lease = leaseAtHand(tx, e, plan, state.launch.id);
     if (lease.kind === 'refused') return at.failed(lease.why);
-    if (lease.kind === 'held-up') return lookAgain(at, lease.what);
+    if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease.incident);
     return intend(at, lease);
   });
 }
@@ -93,8 +101,9 @@ function intend(
   });
 }
 
-const lookAgain = ({ e, untilMs }: Stopping, what: string): Decision =>
+const lookAgain = ({ e, untilMs }: Stopping, what: string, incident?: IncidentCode): Decision =>
   wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+    incident,
   });

@@ -12,7 +12,7 @@ import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited } from './launch.ts';
-import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
 import { observerAway } from './receipt.ts';
@@ -38,7 +38,7 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   const untilMs = deadlineMs(tx, 'warming', plan);
   const failed = (why: Parameters<typeof giveUp>[2]): Decision => giveUp(e, { subject, launch }, why);
   const at: Warming = { tx, e, state, launch, plan, untilMs, failed };
-  if (isPast(e, untilMs)) return failed(lateness(e, launch.id));
+  if (isPast(e, untilMs)) return failed(lateness(at));
   const back = directionOf(tx, e, subject) === 'back';
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return failed(exited(launch.id));
@@ -62,12 +62,12 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
 }
 
 /** What held the handover up, where it has a remedy of its own. */
-function lateness(e: DeployEvidence, id: string) {
+function lateness({ tx, e, plan, launch: { id } }: Warming) {
   if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
     return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
   }
-  const away = observerAway(e, id);
-  if (away !== null) return away;
+  const held = heldBySomebody(tx, e, plan, id) ?? observerAway(e, id);
+  if (held !== null) return held;
   if (e.rows.kind === 'absent') return because('lease-row-unreadable', 'The stores of the state carry no row.');
   const steps = [`stage-route ${id}`, `open-channel ${id}`, 'write-nonce'];
   return late(e, steps, 'The handover could not be prepared in time.');

@@ -317,6 +317,8 @@ export class TargetActor {
     }
     const before = lane.tx;
     if (wantsMore(before, applied.tx)) lane.doubt();
+    // Whoever owned the target moved what others had read of it.
+    if (applied.target.takenBy !== record.value.takenBy) this.#doubtOthers(lane);
     lane.tx = applied.tx;
     lane.generation = result.generations[0] ?? lane.generation;
     this.record = { value: applied.target, generation: result.generations[1] ?? record.generation };
@@ -329,6 +331,10 @@ export class TargetActor {
       this.#core.concluded(this.target);
     }
     this.#again();
+  }
+
+  #doubtOthers(lane: Lane): void {
+    for (const other of this.lanes.values()) if (other !== lane) other.doubt();
   }
 
   #act(lane: Lane, { effect, beside = [] }: Act): void {

@@ -1,4 +1,4 @@
-import { type Evidence, type Moment, type Mutation, moment, StoreFault } from '@idunn/kernel';
+import { type Evidence, type Moment, type Mutation, moment, StoreFault, unknown } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import { recordOfAdmission } from '../decisions/continuity-admission.ts';
@@ -45,6 +45,7 @@ export class Vigil {
   /** Rises with each look and each doubt: what a look saw that began before the last of them is not kept. */
   #asked = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
+  #rows: ContinuityEvidence['rows'] = NOT_LOOKED;
   /** The activation that is listened to, and since when. */
   #heard: { readonly activation: string; readonly sinceMs: number } | null = null;
   readonly #answers = new Map<string, Answered>();
@@ -140,6 +141,7 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
+        else if (decision.at === 'rows') this.#rows = await this.#readRows(evidence.plan);
         else if (body !== null) await this.look(body);
         return true;
       }
@@ -168,10 +170,17 @@ export class Vigil {
       presence: ports.channel.presence(activation),
       word: ports.observerFor(this.#host.target).read(body.incarnation),
       hold: this.#hold,
+      rows: this.#rows,
       heardSinceMs: this.#heardSince(body),
       answers: Object.fromEntries(this.#answers),
       running: [...this.#running.keys()],
     };
+  }
+
+  /** Rows that could not be read are not asked for again and again: whoever needs them reads them. */
+  async #readRows({ state }: Plan): Promise<ContinuityEvidence['rows']> {
+    if (state === null) return unknown('it keeps no state');
+    return this.#core.ports.lease.read(state).catch((fault: unknown) => unknown(String(fault)));
   }
 
   #heardSince(body: Body): number {
@@ -179,6 +188,7 @@ export class Vigil {
     if (this.#heard?.activation !== activation) {
       this.#heard = { activation, sinceMs: this.#core.ports.clock.monotonicMs() };
       this.#process = NOT_LOOKED;
+      this.#rows = NOT_LOOKED;
     }
     return this.#heard.sinceMs;
   }
@@ -253,6 +263,7 @@ export class Vigil {
       this.#cancelTimer = null;
       // A process that could not be judged is looked at again; one that lives is told of by its death.
       if (this.#process.kind === 'unknown') this.doubt();
+      if (concerns.some(({ code }) => code === 'lease-row-unexpected')) this.#rows = NOT_LOOKED;
       this.#host.wake();
     });
   }

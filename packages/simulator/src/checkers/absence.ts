@@ -3,6 +3,7 @@ import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import { mayLie } from './calm.ts';
 import type { Judged, Violation } from './judged.ts';
+import { forgotten } from './restored.ts';
 
 /** How long a death may be unheard of. */
 const UNHEARD_MS = 1_000;
@@ -34,8 +35,11 @@ class Seen {
   /** Whom the status shows to serve each target; what an engine told as it died nobody heard. */
   readonly #onDuty = new Map<string, string>();
 
+  readonly #forgotten: ReadonlySet<string>;
+
   constructor(world: World) {
     this.#world = world;
+    this.#forgotten = forgotten(world);
   }
 
   take(entry: Entry): void {
@@ -100,7 +104,8 @@ class Seen {
   /** A target on which nothing was ever admitted is left as it was found. */
   #nobody({ target, transaction, outcome, row, route }: Extract<Entry, { kind: 'told-ended' }>): string | null {
     if (outcome === 'operator-required' || this.#onDuty.has(target)) return null;
-    const named = [...(row === null || row === 'nobody' ? [] : [row]), ...(route ?? [])];
+    const all = [...(row === null || row === 'nobody' ? [] : [row]), ...(route ?? [])];
+    const named = all.filter((activation) => !this.#forgotten.has(activation));
     return named.length === 0 ? null : `${transaction} was told ${outcome}, and ${named[0]} is left named`;
   }
 }

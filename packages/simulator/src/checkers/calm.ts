@@ -19,6 +19,7 @@ export function isCalmBut(scenario: Scenario, { spans = [], strikes = [], misfor
     faults.length === 0 &&
     scenario.meets === undefined &&
     scenario.rival === undefined &&
+    scenario.restored === undefined &&
     (scenario.misfortune === undefined || scenario.misfortune.what === misfortune) &&
     (scenario.strikes ?? []).every(({ fault }) => strikes.includes(fault))
   );

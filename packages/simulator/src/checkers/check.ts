@@ -18,6 +18,7 @@ import { observedNotConfigured } from './observed.ts';
 import { oneState } from './one-state.ts';
 import { oneWriter } from './one-writer.ts';
 import { paged } from './paged.ts';
+import { restored } from './restored.ts';
 import { sealed } from './sealed.ts';
 import { twoAuthorities } from './two-authorities.ts';
 
@@ -25,6 +26,7 @@ import { twoAuthorities } from './two-authorities.ts';
 export const check = (judged: Judged): readonly Violation[] => [
   ...oneWriter(judged.world),
   ...oneState(judged.world),
+  ...restored(judged.world),
   ...sealed(judged.world),
   ...twoAuthorities(judged),
   ...observedNotConfigured(judged.world),

@@ -12,9 +12,10 @@ const UNTOLD: ReadonlySet<string | null> = new Set(['intake-uncertain', 'operati
  * is answered as at first; another request under its id is refused; and what was withdrawn ends withdrawn.
  */
 export function commands(world: World): readonly Violation[] {
-  const run = new Map<string, string>();
-  const answers = new Map<string, { readonly transaction: string; readonly request: string }>();
-  const cancelled = new Set<string>();
+  let run = new Map<string, string>();
+  let answers = new Map<string, { readonly transaction: string; readonly request: string }>();
+  let cancelled = new Set<string>();
+  let copied = { run, answers, cancelled };
   return world.ledger.entries.flatMap((entry): Violation[] => {
     const detail = contradiction(entry);
     return detail === null ? [] : [{ of: 'I12', atMs: entry.atMs, detail }];
@@ -22,6 +23,13 @@ export function commands(world: World): readonly Violation[] {
 
   function contradiction(entry: Entry): string | null {
     switch (entry.kind) {
+      case 'backed-up':
+        copied = { run: new Map(run), answers: new Map(answers), cancelled: new Set(cancelled) };
+        return null;
+      // What was taken since went with the records: it is run again when it is asked for again.
+      case 'restored':
+        ({ run, answers, cancelled } = copied);
+        return null;
       case 'durable':
         return ranTwice(entry);
       case 'answered':

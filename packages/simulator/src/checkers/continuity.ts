@@ -4,6 +4,7 @@ import type { Entry } from '../world/ledger.ts';
 import type { TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
+import { forgottenWords, isHeld } from './restored.ts';
 
 /** The longest wait between two attempts, with the start of a program on top. */
 const LONGEST_WAIT_MS = 300_000 + 10_000;
@@ -14,8 +15,10 @@ const targetOf = (incarnation: IncarnationKey): string => incarnation.slice(0, i
 
 /** What each target was told to have admitted last. */
 export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationKey> {
+  const lost = forgottenWords(world);
   const told = world.ledger
     .of('told-admitted')
+    .filter((entry) => !lost.has(entry))
     .flatMap(({ incarnation }) => (incarnation === null ? [] : [incarnation]));
   return new Map(told.map((incarnation) => [targetOf(incarnation), incarnation]));
 }
@@ -27,6 +30,7 @@ export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationK
  */
 export const continuity = (judged: Judged): readonly Violation[] =>
   [...admittedByTarget(judged.world).keys()].flatMap((target) => {
+    if (isHeld(judged, target)) return [];
     const detail = unsettled(judged, target);
     const { world } = judged;
     const down: readonly Violation[] = detail === null ? [] : [{ of: 'I9', atMs: world.time.nowMs, detail }];
@@ -80,9 +84,10 @@ function longGaps(world: World, target: string): readonly Violation[] {
   let admitted = false;
   let held = false;
   let idleSince: number | null = null;
+  const lost = forgottenWords(world);
   for (const entry of world.ledger.entries) {
     if (isOf(world, entry, target)) {
-      if (entry.kind === 'told-admitted') admitted = true;
+      if (entry.kind === 'told-admitted' && !lost.has(entry)) admitted = true;
       if (entry.kind === 'stop') held = entry.engaged;
       if (entry.kind === 'started') living += 1;
       if (entry.kind === 'ended') living -= 1;

@@ -2,6 +2,7 @@ import type { World } from '../world/world.ts';
 import { isCalmBut, isEveryBuildGood, isEveryBuildOnce } from './calm.ts';
 import { intents } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
+import { forgotten } from './restored.ts';
 
 /**
  * I6: a death of Idunn resumes the exact transaction. Intents are durable before effects, what a death interrupted goes
@@ -32,6 +33,7 @@ function launchedTwice({ world, scenario }: Judged): readonly Violation[] {
   if (scenario.orders.length > 0) return [];
   const named = new Set<string>();
   const alive = new Map<string, string>();
+  const unknown = forgotten(world);
   return world.ledger.entries.flatMap((entry): Violation[] => {
     switch (entry.kind) {
       case 'row':
@@ -46,7 +48,7 @@ function launchedTwice({ world, scenario }: Judged): readonly Violation[] {
       case 'started': {
         const { activation, atMs } = entry;
         const { target = '', incarnation = '' } = world.activations.get(activation) ?? {};
-        const twin = [...alive].find(([id, of]) => of === incarnation && !named.has(id))?.[0];
+        const twin = [...alive].find(([id, of]) => of === incarnation && !named.has(id) && !unknown.has(id))?.[0];
         alive.set(activation, incarnation);
         // Without lease and route nothing names anybody, and the same build again replaces itself.
         const { stores = 0, routed = false } = scenario.shapes[target] ?? {};
@@ -64,6 +66,7 @@ function completeTooEarly(world: World): readonly Violation[] {
   const standing = new Map<string, string>();
   const displaced = new Map<string, string>();
   const ended = new Set<string>();
+  const unknown = forgotten(world);
   return world.ledger.entries.flatMap((entry): Violation[] => {
     switch (entry.kind) {
       case 'ended':
@@ -80,7 +83,7 @@ function completeTooEarly(world: World): readonly Violation[] {
       }
       case 'told-phase': {
         const left = entry.phase === 'complete' ? displaced.get(entry.transaction) : undefined;
-        if (left === undefined || ended.has(left)) return [];
+        if (left === undefined || ended.has(left) || unknown.has(left)) return [];
         const detail = `${entry.transaction} was told complete, and ${left} that it displaced still runs`;
         return [{ of: 'I6', atMs: entry.atMs, detail }];
       }

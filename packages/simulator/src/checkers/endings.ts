@@ -1,4 +1,5 @@
 import type { Judged, Violation } from './judged.ts';
+import { forgotten } from './restored.ts';
 
 /** Every transaction ends, and nothing is left running that no authority names (F16). */
 export function endings({ world, ended, results, deploys }: Judged): readonly Violation[] {
@@ -10,8 +11,9 @@ export function endings({ world, ended, results, deploys }: Judged): readonly Vi
       : [];
   });
   if (!ended || results.some((result) => result?.outcome === 'operator-required')) return open;
+  const unknown = forgotten(world);
   const byTarget = Map.groupBy(
-    [...world.processes.values()].filter(({ treeLives }) => treeLives),
+    [...world.processes.values()].filter(({ id, treeLives }) => treeLives && !unknown.has(id)),
     ({ activation }) => activation.target,
   );
   const left = [...byTarget].flatMap(([target, living]): Violation[] =>

@@ -4,6 +4,7 @@ import type { World } from '../world/world.ts';
 import { mayLie } from './calm.ts';
 import { Announced } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
+import { forgottenWords } from './restored.ts';
 
 /** How a deployment ends that never came past its fence. */
 const BEFORE_FENCE: ReadonlySet<OutcomeName> = new Set(['aborted', 'cancelled', 'expired', 'rejected']);
@@ -23,14 +24,16 @@ const NOBODY: Named = { row: null, route: null };
 export function incumbent({ world, scenario }: Judged): readonly Violation[] {
   const announced = new Announced();
   const served = new Served(world);
-  // A driver that tells what is not so may have led it past its fence, and another fleet takes what it is given.
-  const isTrue = !mayLie(scenario) && scenario.rival === undefined;
+  const lost = forgottenWords(world);
+  // A driver that tells what is not so may have led it past its fence; another fleet takes what it is given, and
+  // records that were put back know less than the world.
+  const isTrue = !mayLie(scenario) && scenario.rival === undefined && scenario.restored === undefined;
   return world.ledger.entries.flatMap((entry): Violation[] => {
     const violation = (detail: string): Violation[] => [{ of: 'I7', atMs: entry.atMs, detail }];
     if (entry.kind === 'durable') announced.take(entry);
     const before = entry.kind === 'told-ended' && isTrue ? served.before(entry) : null;
     const serves = entry.kind === 'ended' && entry.asked && served.isServing(entry.activation);
-    served.take(entry);
+    if (!lost.has(entry)) served.take(entry);
     if (before !== null && entry.kind === 'told-ended') {
       const { row, route } = named(entry);
       if (row !== before.row) return violation(`${entry.transaction} left the lease with ${row}, not ${before.row}`);

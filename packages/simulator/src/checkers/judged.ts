@@ -35,5 +35,7 @@ export interface Judged {
   readonly deploys: Scenario['deploys'];
   readonly shapes: Scenario['shapes'];
   readonly scenario: Scenario;
+  /** What its users are told to look at, in the end. */
+  readonly incidents: readonly { readonly subject: string; readonly code: string }[];
   readonly faults: readonly unknown[];
 }

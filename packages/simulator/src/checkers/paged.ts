@@ -1,5 +1,6 @@
 import { isOf } from './continuity.ts';
 import type { Judged, Violation } from './judged.ts';
+import { forgottenWords } from './restored.ts';
 
 /** Charged attempts within an hour that page. */
 const CHARGED_LIMIT = 6;
@@ -42,6 +43,7 @@ function untold({ world, scenario }: Judged, target: string): readonly Violation
   const oddFaults = [...(scenario.oddities ?? []), ...(scenario.strikes ?? [])].map(({ fault }) => fault);
   if (oddFaults.includes('machine-suspended')) return [];
   const open = new Set<string>();
+  const lost = forgottenWords(world);
   let living = 0;
   let admitted = false;
   let downSinceMs: number | null = null;
@@ -52,7 +54,7 @@ function untold({ world, scenario }: Judged, target: string): readonly Violation
       else open.delete(entry.code);
     }
     if (isOf(world, entry, target)) {
-      if (entry.kind === 'told-admitted') admitted = true;
+      if (entry.kind === 'told-admitted' && !lost.has(entry)) admitted = true;
       if (entry.kind === 'started') living += 1;
       if (entry.kind === 'ended') living -= 1;
     }

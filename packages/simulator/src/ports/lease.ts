@@ -32,6 +32,18 @@ export function fakeLease(world: World, life: Life): LeasePort {
     });
   };
 
+  /**
+   * A program that begins, or ceases, to compare rows has its row elsewhere from now on: who held the state there holds
+   * it here, as the driver has it, and the epoch goes on (I1).
+   */
+  const takeOver = (state: StateContract): void => {
+    const { claim, [state.lease === 'file' ? 'rows' : 'file']: there } = rootOf(state);
+    const left = [...there.values()].toSorted((a, b) => b.epoch - a.epoch)[0];
+    const here = [...placeOf(state).entries()];
+    if (claim === null || left === undefined || !here.every(([, row]) => row.epoch < left.epoch)) return;
+    for (const [store] of here) set(state, store, { ...left, nonce: null });
+  };
+
   /** Moves of several rows are made one after another, as their driver does; nothing comes after one that died. */
   const turns = new Map<string, Promise<unknown>>();
   const inTurn = (target: string, move: () => Promise<SwapAnswer>): Promise<SwapAnswer> => {
@@ -51,6 +63,7 @@ export function fakeLease(world: World, life: Life): LeasePort {
             const row = { stateId, epoch: 0, activation: null, release: null, stateSchema: schema, nonce: null };
             placeOf(state).set(id, row);
           }
+          takeOver(state);
           return ok(rowsOf(state));
         },
         { lies: { claimed: () => ok({}), denied } },

@@ -57,6 +57,7 @@ export function fakeObserver(world: World, life: Life): ObserverPort {
       told('publish-expected', () => {
         if (!world.projections.has(key)) {
           world.ledger.note({ kind: 'expected', incarnation: key });
+          world.sealedAs.set(key, expected.runtime.executable);
           world.projections.set(key, {
             expected,
             activation: null,

@@ -111,12 +111,18 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
     stop: async (handle, graceMs) => {
       const process = world.processes.get(handle.activation);
       await life.effect('stop', () => undefined);
-      // A child that nobody taught to end is killed after the grace.
-      if (process?.child === true) await world.time.sleep(graceMs);
-      else if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
+      if (process?.alive === true) await world.time.sleep(Math.min(graceMs, world.dice.between(0, 10)));
+      // It ends as it is asked to. Its child does not, and is killed after the grace.
+      if (process?.child === true && life.alive) {
+        world.end(process, true);
+        await world.time.sleep(graceMs);
+      }
       return life.look(
         (): StopAnswer => {
-          if (process !== undefined) world.end(process, true);
+          if (process !== undefined) {
+            world.end(process, true);
+            world.empty(process);
+          }
           return { kind: 'gone', proof: 'tree-empty', forced: graceMs === 0 };
         },
         () => (world.dice.hits(0.5) ? { kind: 'parent-gone' } : { kind: 'unknown', because: 'nobody was asked' }),

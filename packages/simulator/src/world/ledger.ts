@@ -88,6 +88,9 @@ export type Deed =
   | { readonly kind: 'asked'; readonly activation: string }
   | { readonly kind: 'observer'; readonly up: boolean }
   | { readonly kind: 'reboot' }
+  /** The records of Idunn were copied; later they were put back so. */
+  | { readonly kind: 'backed-up' }
+  | { readonly kind: 'restored' }
   | { readonly kind: 'acked'; readonly request: number; readonly activation: string }
   | { readonly kind: 'crash'; readonly at: string };
 

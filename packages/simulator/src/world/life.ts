@@ -42,7 +42,7 @@ export const besides = (world: World, process: Process): readonly string[] =>
     .map(({ id }) => id);
 
 const sealedOf = (world: World, process: Process): string =>
-  world.projections.get(process.activation.incarnation)?.expected.runtime.executable ?? 'unknown';
+  world.sealedAs.get(process.activation.incarnation) ?? 'unknown';
 
 export function activate(world: World, process: Process): void {
   if (!process.alive || process.behaviour === 'never-active') return;

@@ -64,6 +64,8 @@ export class World {
   readonly fleets = new Map<string, string>();
   readonly processes = new Map<string, Process>();
   readonly projections = new Map<IncarnationKey, Projection>();
+  /** The executable of each incarnation, as it was published first. */
+  readonly sealedAs = new Map<IncarnationKey, string>();
   readonly spent = new Set<string>();
   readonly frozen = new Map<string, { by: string; reason: string } | 'unreadable'>();
   readonly held: World['frozen'] = new Map();
@@ -112,12 +114,15 @@ export class World {
     return this.routes.get(name);
   }
 
-  /** Ends a process of its own accord or by a signal; `asked`: by its driver, which ends the whole tree. */
+  /** Ends what a process has left behind. */
+  empty(process: Process): void {
+    if (!process.child) return;
+    process.child = false;
+    this.ledger.note({ kind: 'emptied', activation: process.id });
+  }
+
+  /** Ends a process of its own accord or by a signal; what it has forked lives on. */
   end(process: Process, asked: boolean): void {
-    if (asked && process.child) {
-      process.child = false;
-      this.ledger.note({ kind: 'emptied', activation: process.id });
-    }
     if (!process.alive) return;
     process.alive = false;
     process.writing = false;

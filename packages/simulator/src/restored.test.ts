@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ALONE, CALM, GATED, type Scenario, twoDeploys } from './scenario.ts';
+import { dice } from './seed.ts';
+import { Simulation } from './simulation.ts';
+import type { TargetShape } from './world/sources.ts';
+
+const ROWS: TargetShape = { stores: 1, routed: true };
+
+for (const [what, shape] of [
+  ['behind a gate', GATED],
+  ['that compares rows', ROWS],
+  ['that cannot overlap', ALONE],
+] as const) {
+  test(`I1, I5: over a program ${what} that newer records admitted, older ones hold, and say so`, async () => {
+    const simulation = new Simulation({ ...twoDeploys('good', shape), restored: { takenAtMs: 150, atMs: 700 } });
+    const { violations, world } = await simulation.run();
+    assert.deepEqual(violations, []);
+    const serving = world.named('app')?.activation ?? '';
+    assert.equal(world.processes.get(serving)?.alive, true, 'the newer one serves on');
+    assert.equal(world.ledger.of('row').at(-1)?.activation, serving);
+    assert.ok((world.ledger.of('row').at(-1)?.atMs ?? 0) < (world.ledger.of('restored')[0]?.atMs ?? 0));
+    assert.deepEqual(
+      simulation.engine?.incidents().flatMap(({ code }) => (code === 'lease-row-unexpected' ? [code] : [])),
+      ['lease-row-unexpected'],
+    );
+  });
+}
+
+test('I1, I4: what older records think admitted lives still, and its lease names another: that is told', async () => {
+  const slow = { ...twoDeploys('good', ROWS), restored: { takenAtMs: 150, atMs: 0 } };
+  for (let atMs = 255; atMs <= 275; atMs += 1) {
+    const simulation = new Simulation({ ...slow, restored: { takenAtMs: 150, atMs } });
+    const { violations, world } = await simulation.run();
+    assert.deepEqual([atMs, violations], [atMs, []]);
+    const [first] = world.processes.values();
+    if (first === undefined || !first.alive || world.named('app')?.activation === first.id) continue;
+    assert.match(JSON.stringify(simulation.engine?.incidents()), /runs as admitted, and the lease row names act-/);
+    return;
+  }
+  assert.fail('the first was never seen to drain');
+});
+
+test('I1: a first deployment that is given back takes the lease from nobody whom its records do not know', async () => {
+  let stuck = 0;
+  for (let takenAtMs = 70; takenAtMs <= 120; takenAtMs += 5) {
+    const scenario: Scenario = {
+      ...CALM,
+      seed: 1,
+      shapes: { app: GATED },
+      deploys: [{ target: 'app', atMs: 10, behaviour: 'good', revision: 1 }],
+      kills: [{ target: 'app', atMs: 300 }],
+      restored: { takenAtMs, atMs: 600 },
+    };
+    const simulation = new Simulation(scenario);
+    const { violations, results, world } = await simulation.run();
+    assert.deepEqual([takenAtMs, violations], [takenAtMs, []]);
+    if (results[0]?.outcome !== 'operator-required') continue;
+    stuck += 1;
+    assert.equal(results[0].refusal?.code, 'lease-row-unexpected');
+    assert.equal(world.processes.get(world.named('app')?.activation ?? '')?.alive, true);
+    const told = simulation.engine?.incidents().map(({ code }) => code) ?? [];
+    assert.ok(told.includes('lease-row-unexpected'), told.join());
+  }
+  assert.ok(stuck > 2, `${stuck} runs were put back within their handover`);
+});
+
+test('I1, I5: whenever records are put back, and whatever befalls the programs, nothing older is granted', async () => {
+  let held = 0;
+  for (let seed = 1; seed <= 40; seed++) {
+    const roll = dice(seed);
+    const shape = roll.pick([GATED, ROWS, ALONE, { ...ROWS, stores: 2 }, { ...ROWS, stores: 2, mixed: true }]);
+    const calm = twoDeploys(roll.pick(['good', 'good', 'exits-after-grant', 'never-active']), shape);
+    const takenAtMs = roll.between(5, 1_200);
+    const simulation = new Simulation({
+      ...calm,
+      seed,
+      deploys: calm.deploys.map((one, at) => (at === 0 ? one : { ...one, atMs: roll.between(200, 1_500) })),
+      kills: Array.from({ length: roll.between(0, 3) }, () => ({ target: 'app', atMs: roll.between(150, 6_000) })),
+      restored: { takenAtMs, atMs: takenAtMs + roll.between(5, 2_000) },
+    });
+    const { violations } = await simulation.run();
+    assert.deepEqual([seed, violations], [seed, []]);
+    if (simulation.engine?.incidents().some(({ code }) => code === 'lease-row-unexpected') === true) held += 1;
+  }
+  assert.ok(held > 5, `${held} runs were held`);
+});
