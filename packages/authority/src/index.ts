@@ -8,6 +8,7 @@ export type { Effect, EffectKind } from './decisions/effects.ts';
 export type { DeployEvidence, Slot } from './decisions/evidence.ts';
 export type * from './engine/api.ts';
 export { createEngine } from './engine/create-engine.ts';
+export { type Memory, type Setting, type Step, Stepper } from './engine/stepper.ts';
 export { INCIDENT_CODES, type IncidentCode } from './model/incident-code.ts';
 export * from './model/phase.ts';
 export { PHASE_TABLE, type PhaseRow, phaseRow, type Reading } from './model/phase-table.ts';

@@ -2,7 +2,7 @@ import { type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Persist, Wait } from '../decisions/decision.ts';
-import { type Effect, effectKey, isLong } from '../decisions/effects.ts';
+import { effectKey } from '../decisions/effects.ts';
 import type { DeployEvidence, Marks } from '../decisions/evidence.ts';
 import type { IncidentCode } from '../model/incident-code.ts';
 import { keyOf } from '../records/kinds.ts';
@@ -12,7 +12,7 @@ import { applyPersist } from './apply.ts';
 import type { EngineCore } from './core.ts';
 import type { Causes } from './incident-book.ts';
 import { type Held, put } from './journal.ts';
-import { Lane, type Readings } from './lane.ts';
+import { begun, Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
 import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { Teller } from './teller.ts';
@@ -90,6 +90,12 @@ export class TargetActor {
     for (const lane of this.lanes.values()) lane.doubt();
     this.vigil.doubt();
     this.wake();
+  }
+
+  /** A lease connection has closed. */
+  closed(activation: string): void {
+    for (const lane of this.lanes.values()) lane.forgetChannel(activation);
+    this.doubt();
   }
 
   /** A link is back. */
@@ -341,15 +347,18 @@ export class TargetActor {
     for (const each of [effect, ...beside]) {
       const key = effectKey(each);
       if (lane.running.has(key)) continue;
-      const abort = new AbortController();
-      lane.running.set(key, { long: isLong(each.kind), abort });
-      const attempts = (lane.answers.get(key)?.attempts ?? 0) + 1;
-      void this.#perform(lane, each, key, abort, attempts);
+      lane.running.set(key, begun(each));
+      void this.carryOut(lane, key);
     }
     if (!lane.busy) this.#again();
   }
 
-  async #perform(lane: Lane, effect: Effect, key: string, abort: AbortController, attempts: number): Promise<void> {
+  /** Carries out an effect that was begun; what came of it is remembered unless the lane has given it up. */
+  async carryOut(lane: Lane, key: string): Promise<void> {
+    const now = lane.running.get(key);
+    if (now === undefined) return;
+    const { effect, abort } = now;
+    const attempts = (lane.answers.get(key)?.attempts ?? 0) + 1;
     const { ports, library } = this.#core;
     const progress = (note: { step: string; text: string }): void => this.#teller.progress(lane.tx.id, note);
     const context = {
@@ -361,7 +370,7 @@ export class TargetActor {
       takenPorts: this.#core.takenPorts,
     };
     const outcome = await this.#core.building(effect.kind, () => perform(context, effect));
-    if (this.#core.stopped || lane.running.get(key)?.abort !== abort) return;
+    if (this.#core.stopped || lane.running.get(key) !== now) return;
     lane.running.delete(key);
     lane.remember(key, { effect, outcome, atMs: ports.clock.monotonicMs(), attempts });
     if (changesTheWorld(effect, { outcome })) lane.doubt();

@@ -5,7 +5,7 @@ import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { ObserverPort } from '../ports/observer-port.ts';
 import { WHOLE_FLEET } from '../stops/record.ts';
 import { TargetActor } from './actor.ts';
-import { adopt } from './adopt.ts';
+import { takeUp } from './adopt.ts';
 import type { Command, EngineApi, EngineEvent, OperationReceipt, Withdrawal } from './api.ts';
 import { CertificateWatch } from './certificate-watch.ts';
 import { BuildGate, releasesToKeep } from './collect.ts';
@@ -129,10 +129,7 @@ export function createEngine(
     if (event.kind === 'first-write') {
       actor.wrote(event.activation, { epoch: event.epoch, atMs: event.atMs });
     }
-    if (event.kind === 'closed') {
-      for (const lane of actor.lanes.values()) lane.forgetChannel(event.activation);
-      actor.doubt();
-    }
+    if (event.kind === 'closed') actor.closed(event.activation);
     actor.wake();
   });
   ports.route.subscribe?.((event) => {
@@ -163,19 +160,12 @@ export function createEngine(
       await core.incidents.load();
       const [targets, kept] = await Promise.all([journal.all('target'), journal.all('continuity')]);
       const continuity = new Map(kept.map((held) => [held.value.target, held]));
-      const known = targets.map(async (held) => {
-        const { target } = held.value;
-        const actor = actorOf(target);
-        await actor.load(held);
-        actor.vigil.load(continuity.get(target) ?? null);
-        return actor;
-      });
-      const loaded = await Promise.all(known);
-      await adopt(core, loaded);
-      for (const actor of loaded) {
-        actor.watchLaunches();
-        actor.wake();
-      }
+      const found = targets.map((target) => ({
+        actor: actorOf(target.value.target),
+        target,
+        continuity: continuity.get(target.value.target) ?? null,
+      }));
+      await takeUp(core, found);
       stops.start();
       certificates.start();
     },

@@ -1,6 +1,6 @@
 import type { Moment } from '@idunn/kernel';
 import type { Wait } from '../decisions/decision.ts';
-import type { Answered } from '../decisions/effects.ts';
+import { type Answered, type Effect, isLong } from '../decisions/effects.ts';
 import type { DeployEvidence, Marks, Slot } from '../decisions/evidence.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 
@@ -12,6 +12,27 @@ export type Readings = Pick<DeployEvidence, 'rows' | 'route' | 'claim' | 'consen
   readonly processes: Readonly<Record<string, Pick<Slot, 'found' | 'process'>>>;
 };
 
+/** An effect that is being carried out. */
+export interface Begun {
+  readonly effect: Effect;
+  readonly long: boolean;
+  readonly abort: AbortController;
+}
+
+export const begun = (effect: Effect): Begun => ({ effect, long: isLong(effect.kind), abort: new AbortController() });
+
+/** What a lane knows beside its record, as plain values; a crash takes it. */
+export interface LaneMemory {
+  readonly answers: readonly (readonly [string, Answered])[];
+  readonly reached: Readonly<Record<string, number>>;
+  readonly receipts: Marks['receipts'];
+  /** Effects that are under way, by their keys. */
+  readonly running: readonly (readonly [string, Effect])[];
+  readonly readings: Readings | null;
+  readonly readAtMs: number;
+  readonly waiting: Lane['waiting'];
+}
+
 /** One transaction at work in this process. Everything but the record is memory that a crash may take. */
 export class Lane {
   tx: TransactionRecord;
@@ -22,7 +43,7 @@ export class Lane {
   readonly reached: Record<string, number> = {};
   #receipts: Marks['receipts'] = {};
   /** What is being done, by the keys of the effects. */
-  readonly running = new Map<string, { readonly long: boolean; readonly abort: AbortController }>();
+  readonly running = new Map<string, Begun>();
   readings: Readings | null = null;
   readAtMs = 0;
   /** How often what was read was put in doubt: readings that began before the last time are not kept. */
@@ -33,6 +54,30 @@ export class Lane {
   constructor(tx: TransactionRecord, generation: number) {
     this.tx = tx;
     this.generation = generation;
+  }
+
+  get memory(): LaneMemory {
+    const { readings, readAtMs, waiting } = this;
+    return {
+      answers: [...this.answers],
+      reached: { ...this.reached },
+      receipts: this.#receipts,
+      running: [...this.running].map(([key, { effect }]) => [key, effect]),
+      readings,
+      readAtMs,
+      waiting,
+    };
+  }
+
+  /** Goes on from what was known at a moment, with the same effects under way. */
+  recall(memory: LaneMemory): void {
+    for (const [key, answered] of memory.answers) this.remember(key, answered);
+    Object.assign(this.reached, memory.reached);
+    this.#receipts = memory.receipts;
+    for (const [key, effect] of memory.running) this.running.set(key, begun(effect));
+    this.readings = memory.readings;
+    this.readAtMs = memory.readAtMs;
+    this.waiting = memory.waiting;
   }
 
   remember(key: string, answered: Answered): void {

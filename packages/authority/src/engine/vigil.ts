@@ -12,6 +12,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import { continuityHistory } from './continuity-history.ts';
 import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
+import { type Begun, begun } from './lane.ts';
 import { look } from './look.ts';
 import { perform } from './perform.ts';
 
@@ -19,6 +20,15 @@ import { perform } from './perform.ts';
 const STEPS_PER_TURN = 64;
 /** Answers that are remembered; the oldest are dropped beyond it. */
 const ANSWERS_LIMIT = 64;
+
+/** What a vigil knows beside its record, as plain values; a crash takes it. */
+export interface VigilMemory {
+  readonly process: Evidence<ObservedRuntime>;
+  readonly heard: { readonly activation: string; readonly sinceMs: number } | null;
+  readonly answers: readonly (readonly [string, Answered])[];
+  readonly running: readonly (readonly [string, Effect])[];
+  readonly rest: Rest | null;
+}
 
 /** The actor that a vigil belongs to. */
 export interface VigilHost {
@@ -47,15 +57,34 @@ export class Vigil {
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
   #rows: ContinuityEvidence['rows'] = NOT_LOOKED;
   /** The activation that is listened to, and since when. */
-  #heard: { readonly activation: string; readonly sinceMs: number } | null = null;
+  #heard: VigilMemory['heard'] = null;
   readonly #answers = new Map<string, Answered>();
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, Begun>();
   #cancelTimer: (() => void) | null = null;
   #rest: { readonly decision: Rest; readonly since: Moment } | null = null;
 
   constructor(core: EngineCore, host: VigilHost) {
     this.#core = core;
     this.#host = host;
+  }
+
+  get memory(): VigilMemory {
+    return {
+      process: this.#process,
+      heard: this.#heard,
+      answers: [...this.#answers],
+      running: [...this.#running].map(([key, { effect }]) => [key, effect]),
+      rest: this.#rest?.decision ?? null,
+    };
+  }
+
+  /** Goes on from what was known at a moment, with the same effects under way. */
+  recall({ process, heard, answers, running, rest }: VigilMemory): void {
+    this.#process = process;
+    this.#heard = heard;
+    for (const [key, answered] of answers) this.#answers.set(key, answered);
+    for (const [key, effect] of running) this.#running.set(key, begun(effect));
+    this.#rest = rest === null ? null : { decision: rest, since: moment(this.#core.ports.clock) };
   }
 
   /** Read at the start with all others; else it is read when it is first needed. */
@@ -85,7 +114,7 @@ export class Vigil {
   }
 
   stop(): void {
-    for (const abort of this.#running.values()) abort.abort();
+    for (const { abort } of this.#running.values()) abort.abort();
     this.#cancelTimer?.();
   }
 
@@ -229,12 +258,15 @@ export class Vigil {
 
   #act(effect: Effect): void {
     const key = effectKey(effect);
-    const abort = new AbortController();
-    this.#running.set(key, abort);
-    void this.#perform(effect, key, abort);
+    this.#running.set(key, begun(effect));
+    void this.carryOut(key);
   }
 
-  async #perform(effect: Effect, key: string, abort: AbortController): Promise<void> {
+  /** Carries out an effect that was begun. */
+  async carryOut(key: string): Promise<void> {
+    const now = this.#running.get(key);
+    if (now === undefined) return;
+    const { effect, abort } = now;
     const { ports, library, takenPorts } = this.#core;
     const { target } = this.#host;
     const attempts = (this.#answers.get(key)?.attempts ?? 0) + 1;
