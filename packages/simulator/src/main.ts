@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { explore } from './explore.ts';
+import { EXPLORATIONS } from './explore/all.ts';
+import { explore } from './explore/graph.ts';
 import { type Failing, type Range, runSeeds } from './run-seeds.ts';
 import { cellOf, printed, STRIKES } from './table.ts';
 import { NOTHING, type Tally, together, total } from './tally.ts';
@@ -9,9 +10,9 @@ import { bite } from './teeth/bite.ts';
 
 /**
  * `npm run simulate -- --seeds N --from S [--workers W] [--table] [--explore]`: runs the scenarios of N seeds and
- * judges each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every way in
- * which one deployment meets one death, one freeze and one crash. Failing seeds are told as they come, and every while
- * how far it is; SIGINT ends it with what it has. Exit 1 on a violation or an empty cell.
+ * judges each; with `--table` also every fault in every phase of every transaction kind, with `--explore` every state
+ * of the small worlds in `explore/all.ts`. Failing seeds are told as they come, and every while how far it is; SIGINT
+ * ends it with what it has. Exit 1 on a violation, an empty cell or a state that was left.
  * `npm run simulate -- --teeth` runs the broken variants instead, and tells who caught each; exit 1 if one survived.
  */
 const WORKERS_LIMIT = 64;
@@ -119,11 +120,16 @@ async function table(): Promise<boolean> {
   return cells.every((cell) => (cell.reached ? cell.violations.length === 0 : cell.because !== null));
 }
 
+/** Every small world, one after another; what was found is told with how it came about. */
 async function everyWay(): Promise<boolean> {
-  const { runs, courses, phases, outcomes, failing } = await explore();
-  console.log(JSON.stringify({ runs, courses, phases: [...phases], outcomes: [...outcomes], failing: failing.length }));
-  for (const { scenario, violations } of failing.slice(0, 5)) console.error(JSON.stringify({ scenario, violations }));
-  return failing.length === 0;
+  let isWell = true;
+  for (const small of EXPLORATIONS) {
+    const { findings, ...told } = await explore(small);
+    console.log(JSON.stringify({ ...told, findings: findings.length }));
+    for (const { of, detail, course } of findings) console.error(`${of}: ${detail}\n  ${course.join('\n  ')}`);
+    isWell &&= told.whole && findings.length === 0;
+  }
+  return isWell;
 }
 
 /** Every broken variant, and who caught it. */
