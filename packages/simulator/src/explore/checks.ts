@@ -108,6 +108,7 @@ function asRun({ shape }: Small, before: SmallWorld, { to, deeds, told }: Move):
     clients: new Map(),
     ended: true,
     faults: [],
+    incidents: [],
   };
 }
 
