@@ -205,7 +205,12 @@ export class Simulation implements Struck {
   async #settle(): Promise<void> {
     const { world, shapes } = this;
     for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
-      await this.#operators.refresh(true);
+      let isRead = false;
+      void this.#operators.refresh(true).then(() => {
+        isRead = true;
+      });
+      // An engine that dies over the question never answers it.
+      await this.time.run(() => isRead, this.time.nowMs + SETTLE_STEP_MS);
       const judged = { world, shapes, results: this.#operators.results, deploys: this.#scenario.deploys };
       const isSettled = [...admittedByTarget(world).keys()].every((target) => unsettled(judged, target) === null);
       if (isSettled || waitedMs >= SETTLE_LIMIT_MS) return;
