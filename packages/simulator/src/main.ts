@@ -102,7 +102,13 @@ async function allSeeds(range: Range, workers: number, commit: string): Promise<
     running.stop();
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  await running.done;
+  try {
+    await running.done;
+  } catch (fault) {
+    console.error(`a worker is gone, and the seed that it had is not judged: ${String(fault)}`);
+    failing.count += 1;
+    running.stop();
+  }
   return { tally, failing, isStopped, cpuSeconds: spent() };
 }
 

@@ -206,7 +206,7 @@ export class Simulation implements Struck {
     const { world, shapes } = this;
     for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
       let isRead = false;
-      void this.#operators.refresh(true).then(() => {
+      void this.#operators.refresh(true).finally(() => {
         isRead = true;
       });
       // An engine that dies over the question never answers it.
