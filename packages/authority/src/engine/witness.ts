@@ -99,6 +99,8 @@ async function process(
     known === null ? await ports.workload.find(lane.tx.target, activation) : seen(known);
   switch (found.kind) {
     case 'seen':
+      // One that an engine before this one started: its death is told as any other's (I6).
+      if (known === null) ports.workload.watch(found.value);
       return { found, process: await ports.workload.observe(found.value, release) };
     case 'absent':
       return { found, process: absent };

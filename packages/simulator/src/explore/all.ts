@@ -10,4 +10,6 @@ export const EXPLORATIONS: readonly Small[] = [
   restart('behind a gate', { crash: 1, death: 1 }),
   restart('stateless, routed', { crash: 1, death: 1 }),
   deployment('stateful, routed', { death: 1 }),
+  // A candidate that an engine found after the death of the one that started it is watched as any other.
+  deployment('stateless, routed', { crash: 1, death: 1, freeze: 1 }, { mortal: 'candidate' }),
 ];
