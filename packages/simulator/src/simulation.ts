@@ -173,7 +173,7 @@ export class Simulation implements Struck {
     for (const clients of this.#clients.values()) clients.stop();
     await this.time.run(() => false, this.time.nowMs + 20_000);
     await this.#settle();
-    await askAgain(this.world, this.engine);
+    await this.#over(askAgain(this.world, this.engine));
     const { results } = this.#operators;
     const { points, struckIn, crashes } = this.#fortune;
     return {
@@ -201,16 +201,20 @@ export class Simulation implements Struck {
     };
   }
 
+  /** Lets time pass until a question is over; an engine that dies over it never answers. */
+  async #over(asked: Promise<void>): Promise<void> {
+    let isOver = false;
+    void asked.finally(() => {
+      isOver = true;
+    });
+    await this.time.run(() => isOver, this.time.nowMs + SETTLE_STEP_MS);
+  }
+
   /** Waits for what must come true once faults cease; a restart may wait up to its cap. */
   async #settle(): Promise<void> {
     const { world, shapes } = this;
     for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
-      let isRead = false;
-      void this.#operators.refresh(true).finally(() => {
-        isRead = true;
-      });
-      // An engine that dies over the question never answers it.
-      await this.time.run(() => isRead, this.time.nowMs + SETTLE_STEP_MS);
+      await this.#over(this.#operators.refresh(true));
       const judged = { world, shapes, results: this.#operators.results, deploys: this.#scenario.deploys };
       const isSettled = [...admittedByTarget(world).keys()].every((target) => unsettled(judged, target) === null);
       if (isSettled || waitedMs >= SETTLE_LIMIT_MS) return;
