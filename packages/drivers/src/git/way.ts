@@ -1,5 +1,5 @@
-import { lstat, realpath, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Outcome, ok } from '@idunn/kernel';
 import { isClosed } from '../process/user/modes.ts';
 import { closedTo, foreign, unreadableIn } from './barred.ts';
@@ -7,6 +7,7 @@ import { transportOf } from './command.ts';
 import type { Way } from './opening.ts';
 import type { Git } from './process.ts';
 import type { Account } from './reader.ts';
+import { repositoryAt } from './repository-at.ts';
 
 const PLAIN: Way = { trusted: false, repository: null, opening: null };
 const WRITABLE_BY_OTHERS = 0o022;
@@ -19,37 +20,34 @@ const STICKY = 0o1000;
  * open.
  */
 export async function wayTo(git: Git, origin: string, signal: AbortSignal): Promise<Outcome<Way>> {
-  const found = transportOf(origin) === 'file' ? await repositoryAt(origin) : null;
-  // What cannot be looked at, or keeps its data elsewhere, is git's to judge.
-  if (found === null) return ok(PLAIN);
   const { account, owners } = git.reader;
-  const { repository } = found;
-  const trusted = found.owners.every((uid) => owners.has(uid));
-  const closed = account === null ? null : await firstClosed(git, repository, account, signal);
+  const found = transportOf(origin) === 'file' ? await repositoryAt(origin, owners) : null;
+  // What is not there, or cannot be looked at, is git's to judge.
+  if (found === null) return ok(PLAIN);
+  const { repository, entered, trusted } = found;
+  const closed = account === null ? null : await firstClosedOf(git, entered, account, signal);
   if (account === null || closed === null) return ok({ trusted, repository, opening: null });
   if (!trusted) return foreign(origin);
   if (closed === repository) {
     return (await unreadableIn(repository, origin, account)) ?? closedTo(account, closed, origin, false);
   }
-  if (!(await isRootsOwn(repository))) return closedTo(account, closed, origin, false);
+  // One place can be shown. What keeps its data elsewhere is more than one.
+  if (entered.length > 1 || !(await isRootsOwn(repository))) return closedTo(account, closed, origin, false);
   const opening = { closed, shown: repository, writable: false };
   return git.opens ? ok({ trusted, repository, opening }) : closedTo(account, closed, origin, true);
 }
 
-interface Found {
-  readonly repository: string;
-  readonly owners: readonly number[];
-}
-
-async function repositoryAt(origin: string): Promise<Found | null> {
-  try {
-    const top = await stat(origin);
-    const inside = await lstat(join(origin, '.git')).catch(() => null);
-    if (inside === null) return { repository: origin, owners: [top.uid] };
-    return inside.isDirectory() ? { repository: join(origin, '.git'), owners: [top.uid, inside.uid] } : null;
-  } catch {
-    return null;
+async function firstClosedOf(
+  git: Git,
+  directories: readonly string[],
+  account: Account,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (const directory of directories) {
+    const closed = await firstClosed(git, directory, account, signal);
+    if (closed !== null) return closed;
   }
+  return null;
 }
 
 /** The first directory on the way, its end included, that the reader cannot enter. */
