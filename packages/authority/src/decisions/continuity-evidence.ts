@@ -10,7 +10,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 import type { DeployEvidence, Slot } from './evidence.ts';
 
 /** Everything that continuity may know of one target when it decides. */
-export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answers' | 'running'> {
+export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answers' | 'running' | 'holder'> {
   /** Identifiers that nobody has used. */
   readonly fresh: { readonly activation: string; readonly transaction: string };
   readonly target: TargetRecord;
@@ -24,7 +24,7 @@ export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answer
   readonly word: Slot['word'];
   /** Read only when a restart stands at its door. */
   readonly hold: Evidence<Freeze>;
-  /** The rows of the body on duty, read once while nothing else is at work. */
+  /** The rows of the body on duty, read once while nothing else is at work, with who stands behind them. */
   readonly rows: Evidence<LeaseRows>;
   /** When this engine began to listen to the process, monotonic milliseconds: silence before that says nothing. */
   readonly heardSinceMs: number;

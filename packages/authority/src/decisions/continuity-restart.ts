@@ -12,7 +12,9 @@ import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
 import { stopNote } from './freeze.ts';
 import { issuedBy } from './launch.ts';
+import { strangerHolds } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
+import { readRows } from './rows.ts';
 
 /** Wait before the second attempt; each further one waits twice as long, up to the cap. */
 export const RESTART_BASE_MS = 5_000;
@@ -58,7 +60,10 @@ export function bringBack(e: ContinuityEvidence, body: Body, cause: Cause, detai
   if (due !== null && due > 0) {
     const waitedMs = record.anchor === null ? null : sinceMs(record.anchor, e.now);
     if (waitedMs === null) return { kind: 'persist', record: { ...record, anchor: e.now }, begin: null };
-    if (waitedMs < due) return backOff(e, record, lost, e.now.monotonicMs + due - waitedMs);
+    if (waitedMs < due) {
+      if (e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
+      return backOff(e, record, lost, e.now.monotonicMs + due - waitedMs);
+    }
   }
   return ended(e, body, cause, () => demoted(e, body, record, lost, () => begin(e, body, record, cause, free)));
 }
@@ -95,16 +100,29 @@ function held(e: ContinuityEvidence, record: ContinuityRecord, lost: string): Co
 
 function backOff(e: ContinuityEvidence, record: ContinuityRecord, lost: string, dueMs: number): ContinuityDecision {
   const often = tooOften(e).concerns;
+  const held = heldMeanwhile(e);
   const why = record.deferral === null ? '' : `; the observer did not demote it: ${record.deferral.reason}`;
   return rest({
-    concerns: [...often, { code: 'admitted-process-lost', detail: `${lost}${why}` }],
+    concerns: [...often, ...held, { code: 'admitted-process-lost', detail: `${lost}${why}` }],
     wait: {
       what: `the next restart, after ${record.streak} that did not last${why}`,
       remedy: `idunn restart ${e.target.target} starts it at once; idunn logs ${e.target.target} shows why it ended`,
     },
-    wakeAtMs: dueMs,
+    wakeAtMs: held.length === 0 ? dueMs : Math.min(dueMs, e.now.monotonicMs + LOOK_AGAIN_MS),
     attemptAtMs: dueMs,
   });
+}
+
+/** What held the last attempt and will hold the next: it ends when the row does, not between the two (I9). */
+function heldMeanwhile(e: ContinuityEvidence): readonly Concern[] {
+  if (e.plan.state === null) return [];
+  if (e.rows.kind !== 'seen') {
+    const because = e.rows.kind === 'unknown' ? e.rows.because : 'the stores carry no row';
+    return [{ code: 'lease-row-unreadable', detail: `The next restart will wait on the lease row: ${because}` }];
+  }
+  const reading = readRows(e.rows.value, null);
+  const held = reading.kind === 'uniform' ? strangerHolds(e, reading.standing, false) : 'the stores, which differ';
+  return held === null ? [] : [{ code: 'lease-row-unexpected', detail: `The next restart will wait on ${held}` }];
 }
 
 /** A process that failed by its own word is ended and seen gone before another one is started (F15). */

@@ -33,6 +33,7 @@ const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   word: seen(word(OLD, 'act-old')),
   hold: absent,
   rows: seen(rows(4, 'act-old')),
+  holder: { issued: true, found: NOT_LOOKED },
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],

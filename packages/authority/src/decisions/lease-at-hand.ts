@@ -12,7 +12,7 @@ import { endIsProvable, endsFirst } from './manner.ts';
 import { readRows } from './rows.ts';
 
 /** What a deployment would displace: a stranded holder of the lease first, then what is admitted. */
-export const incumbentsOf = (e: DeployEvidence): readonly Body[] =>
+export const incumbentsOf = (e: Pick<DeployEvidence, 'target'>): readonly Body[] =>
   [e.target.stranded, e.target.admitted].filter((body) => body !== null).map(bodyAlone);
 
 export type LeaseAtHand =
@@ -23,7 +23,7 @@ export type LeaseAtHand =
 /** Claim and rows before an intent: whose the state is, whom the row names, and the epoch that comes next (I1, I5). */
 export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan, candidate: string): LeaseAtHand {
   const claim = judgeClaim(tx, e, plan);
-  if (claim.kind === 'refused') return claim;
+  if (claim.kind === 'refused') return refusedOrHeld(tx, claim.why, 'foreign-claim');
   if (claim.kind === 'unknown') return { kind: 'held-up', what: claim.because, incident: 'claim-unreadable' };
   if (e.rows.kind !== 'seen') {
     const what = e.rows.kind === 'unknown' ? `the lease rows cannot be read: ${e.rows.because}` : 'the lease rows';
@@ -31,7 +31,8 @@ export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan
   }
   const rows = readRows(e.rows.value, null);
   if (rows.kind !== 'uniform') {
-    return { kind: 'refused', why: because('lease-row-unexpected', 'The stores name different holders.') };
+    const why = because('lease-row-unexpected', 'The stores name different holders.');
+    return refusedOrHeld(tx, why, 'lease-row-unexpected');
   }
   const row = rows.standing;
   if (row.activation === candidate) {
@@ -49,6 +50,10 @@ export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan
   return { kind: 'free', row, epoch, takenOver: claim.takenOver };
 }
 
+/** A deployment is refused; a restart has nobody to answer to, and goes on once the cause has ended (I9). */
+const refusedOrHeld = (tx: TransactionRecord, why: Refusal, incident: IncidentCode): LeaseAtHand =>
+  tx.request.kind === 'continuity' ? { kind: 'held-up', what: why.reason, incident } : { kind: 'refused', why };
+
 /** Why nothing was granted, where the row names somebody whom our records do not know; `null` where it does not. */
 export function heldBySomebody(
   tx: TransactionRecord,
@@ -63,7 +68,11 @@ export function heldBySomebody(
 }
 
 /** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
-function strangerHolds(e: DeployEvidence, row: Standing, takenOver: boolean): string | null {
+export function strangerHolds(
+  e: Pick<DeployEvidence, 'target' | 'holder'>,
+  row: Standing,
+  takenOver: boolean,
+): string | null {
   if (row.activation === null || takenOver) return null;
   if (incumbentsOf(e).some(({ document }) => document.activation === row.activation)) return null;
   if (e.holder.issued && e.holder.found.kind === 'absent') return null;

@@ -154,6 +154,7 @@ const vigil = (more: Partial<Parameters<typeof decideContinuity>[0]> = {}): Para
   word: absent,
   hold: absent,
   rows: absent,
+  holder: { issued: true, found: absent },
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],

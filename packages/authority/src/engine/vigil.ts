@@ -15,11 +15,16 @@ import { type Held, put } from './journal.ts';
 import { type Begun, begun } from './lane.ts';
 import { look } from './look.ts';
 import { perform } from './perform.ts';
+import { holder, NOTHING_READ } from './witness.ts';
 
 /** Steps that one turn may take. */
 const STEPS_PER_TURN = 64;
 /** Answers that are remembered; the oldest are dropped beyond it. */
 const ANSWERS_LIMIT = 64;
+
+/** Concerns for which the rows are read anew. */
+const OF_ROWS: ReadonlySet<string> = new Set(['lease-row-unexpected', 'lease-row-unreadable']);
+const LEASE_NOT_READ = { rows: NOT_LOOKED, holder: NOTHING_READ.holder };
 
 /** What a vigil knows beside its record, as plain values; a crash takes it. */
 export interface VigilMemory {
@@ -55,7 +60,7 @@ export class Vigil {
   /** Rises with each look and each doubt: what a look saw that began before the last of them is not kept. */
   #asked = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
-  #rows: ContinuityEvidence['rows'] = NOT_LOOKED;
+  #lease: Pick<ContinuityEvidence, 'rows' | 'holder'> = LEASE_NOT_READ;
   /** The activation that is listened to, and since when. */
   #heard: VigilMemory['heard'] = null;
   readonly #answers = new Map<string, Answered>();
@@ -170,7 +175,7 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
-        else if (decision.at === 'rows') this.#rows = await this.#readRows(evidence.plan);
+        else if (decision.at === 'rows') this.#lease = await this.#readLease(evidence.plan, body);
         else if (body !== null) await this.look(body);
         return true;
       }
@@ -199,7 +204,7 @@ export class Vigil {
       presence: ports.channel.presence(activation),
       word: ports.observerFor(this.#host.target).read(body.incarnation),
       hold: this.#hold,
-      rows: this.#rows,
+      ...this.#lease,
       heardSinceMs: this.#heardSince(body),
       answers: Object.fromEntries(this.#answers),
       running: [...this.#running.keys()],
@@ -207,9 +212,15 @@ export class Vigil {
   }
 
   /** Rows that could not be read are not asked for again and again: whoever needs them reads them. */
-  async #readRows({ state }: Plan): Promise<ContinuityEvidence['rows']> {
-    if (state === null) return unknown('it keeps no state');
-    return this.#core.ports.lease.read(state).catch((fault: unknown) => unknown(String(fault)));
+  async #readLease({ state }: Plan, body: Body | null): Promise<Pick<ContinuityEvidence, 'rows' | 'holder'>> {
+    if (state === null) return { ...LEASE_NOT_READ, rows: unknown('it keeps no state') };
+    try {
+      const rows = await this.#core.ports.lease.read(state);
+      const known = body === null ? [] : [body.document.activation];
+      return { rows, holder: await holder(this.#core, this.#host.target, known, rows) };
+    } catch (fault) {
+      return { ...LEASE_NOT_READ, rows: unknown(String(fault)) };
+    }
   }
 
   #heardSince(body: Body): number {
@@ -217,7 +228,7 @@ export class Vigil {
     if (this.#heard?.activation !== activation) {
       this.#heard = { activation, sinceMs: this.#core.ports.clock.monotonicMs() };
       this.#process = NOT_LOOKED;
-      this.#rows = NOT_LOOKED;
+      this.#lease = LEASE_NOT_READ;
     }
     return this.#heard.sinceMs;
   }
@@ -250,6 +261,7 @@ export class Vigil {
     }
     const [own = 0, ofTarget = 0, ofTransaction = 0] = result.generations;
     this.#record = { value: record, generation: own };
+    this.#lease = LEASE_NOT_READ;
     if (begin === null || next === null) return true;
     this.#resting(null, []);
     this.#host.began({ value: next, generation: ofTarget }, { value: begin.transaction, generation: ofTransaction });
@@ -295,7 +307,7 @@ export class Vigil {
       this.#cancelTimer = null;
       // A process that could not be judged is looked at again; one that lives is told of by its death.
       if (this.#process.kind === 'unknown') this.doubt();
-      if (concerns.some(({ code }) => code === 'lease-row-unexpected')) this.#rows = NOT_LOOKED;
+      if (concerns.some(({ code }) => OF_ROWS.has(code))) this.#lease = LEASE_NOT_READ;
       this.#host.wake();
     });
   }

@@ -82,7 +82,12 @@ export async function read(
     claim,
     route: served,
     consent: consent?.value ?? null,
-    holder: await holder(context, lane, wanted, rows),
+    holder: await holder(
+      context,
+      lane.tx.target,
+      wanted.map(({ activation }) => activation),
+      rows,
+    ),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
 }
@@ -110,19 +115,19 @@ async function process(
 }
 
 /** Who stands behind a row that names none of the processes at hand. */
-async function holder(
-  { ports, journal }: WitnessContext,
-  lane: Lane,
-  known: readonly Witnessed[],
+export async function holder(
+  { ports, journal }: Pick<WitnessContext, 'ports' | 'journal'>,
+  target: string,
+  known: readonly string[],
   rows: Evidence<LeaseRows>,
 ): Promise<Readings['holder']> {
   if (rows.kind !== 'seen') return NOTHING_READ.holder;
   const named = Object.values(rows.value).find(({ activation }) => activation !== null)?.activation ?? null;
-  if (named === null || known.some(({ activation }) => activation === named)) return { issued: true, found: notRead };
+  if (named === null || known.includes(named)) return { issued: true, found: notRead };
   // A row lies where a workload writes: it may hold any words at all.
   const issued = isRecordId(named) ? await journal.read('activation', named) : null;
-  if (issued === null || issued.value.target !== lane.tx.target) return { issued: false, found: notRead };
-  return { issued: true, found: await ports.workload.find(lane.tx.target, named) };
+  if (issued === null || issued.value.target !== target) return { issued: false, found: notRead };
+  return { issued: true, found: await ports.workload.find(target, named) };
 }
 
 /** The live words about every activation that the records name; they are in memory and cost nothing. */

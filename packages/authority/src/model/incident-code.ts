@@ -8,6 +8,7 @@ export const INCIDENT_CODES = [
   'continuity-held',
   'engine-fault',
   'fence-not-proven',
+  'foreign-claim',
   'hold-unreadable',
   'interpreter-changed',
   'lease-row-unexpected',
