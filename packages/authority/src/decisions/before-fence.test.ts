@@ -319,3 +319,18 @@ test('F29: a wall clock that jumps ends no deadline, a monotonic one does', () =
   assert.equal(step({ now: { ...NOW, wallMs: NOW.wallMs + 3_600_000 } }).kind, 'persist');
   assert.equal(givenUp({ now: laterBy(1_001) }), 'phase-deadline');
 });
+
+test('I9: where a deployment is refused a restart waits and says on what: a foreign claim, stores that differ', () => {
+  const restart = transaction(warming.state, { request: { kind: 'continuity', cause: 'died' } });
+  const [{ journal: one }, { journal: other }] = [rows(4, 'act-old'), rows(5, null)];
+  assert.ok(one !== undefined && other !== undefined);
+  const cases = [
+    ['foreign-claim', { claim: seen({ ...claim, fleet: 'elsewhere' }) }],
+    ['lease-row-unexpected', { rows: seen({ one, other }) }],
+  ] as const;
+  for (const [code, more] of cases) {
+    assert.equal(givenUp(more), code);
+    const held = step(more, restart);
+    assert.deepEqual(held.kind === 'wait' ? [held.incident, held.untilMs] : held, [code, null]);
+  }
+});

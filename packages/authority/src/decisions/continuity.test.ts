@@ -117,6 +117,30 @@ test('I5: a refused demotion defers the attempt with a record, and is asked agai
   });
 });
 
+test('I1, I9: what held the last restart is an open incident until it ends, also while the next one waits', () => {
+  const record = { ...noContinuity('app'), streak: 3, assessed: 'act-old', anchor: NOW };
+  const unissued = { issued: false, found: NOT_LOOKED };
+  const told = (more: Partial<ContinuityEvidence>) => {
+    const decision = decideContinuity(dead({ record, ...more }));
+    if (decision.kind !== 'rest') return decision;
+    const { concerns, wakeAtMs, attemptAtMs } = decision;
+    return [concerns.map(({ code }) => code), wakeAtMs === attemptAtMs];
+  };
+  assert.deepEqual(told({ rows: NOT_LOOKED }), { kind: 'look', at: 'rows' });
+  const stranger = seen(rows(7, 'act-newer'));
+  assert.deepEqual(told({ rows: stranger, holder: unissued }), [
+    ['lease-row-unexpected', 'admitted-process-lost'],
+    false,
+  ]);
+  const left = { issued: true, found: absent };
+  assert.deepEqual(told({ rows: stranger, holder: left }), [['admitted-process-lost'], true], 'ours, and gone');
+  assert.deepEqual(told({ rows: unknown('the disk is busy') }), [
+    ['lease-row-unreadable', 'admitted-process-lost'],
+    false,
+  ]);
+  assert.deepEqual(told({}), [['admitted-process-lost'], true]);
+});
+
 test('I5: an activation that none of its transactions issued is never adopted and never demoted', () => {
   const decision = decideContinuity(dead({ word: seen(word(OLD, 'act-foreign')) }));
   assert.ok(decision.kind === 'rest');

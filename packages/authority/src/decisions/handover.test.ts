@@ -177,6 +177,48 @@ test('past its deadline after the fence the deployment returns under the next ep
   });
 });
 
+const torn = (one: string | null, other: string | null) => {
+  const [first = never(), second = never()] = [rows(5, one), rows(other === null ? 5 : 4, other)].map(
+    ({ journal }) => journal,
+  );
+  return seen({ journal: first, second });
+};
+const never = (): never => {
+  throw new Error('a sample has a row');
+};
+
+test('I6, I9: a move that is half made at the deadline is made whole before the deployment returns', () => {
+  const ending = { ...late, answers: { ...polite, ...autopsied } };
+  for (const halfway of [torn(null, 'act-old'), torn(null, null), torn('act-new', null)]) {
+    const decision = step({ ...ending, rows: halfway });
+    assert.deepEqual(decision.kind === 'act' && decision.effect.kind === 'swap' ? decision.effect.move : null, {
+      from: { epoch: 4, activation: 'act-old' },
+      to: { epoch: 5, activation: 'act-new' },
+    });
+  }
+  const swap = step({ ...ending, rows: torn(null, null) });
+  assert.ok(swap.kind === 'act');
+  const slow = { ...ending.answers, ...answered([swap.effect, { kind: 'unknown', because: 'the disk is slow' }]) };
+  const withdrawal = { kind: 'expire', operation: 'op-2', actor: 'ada', tenant: 'local', at: NOW } as const;
+  const expired = transaction(HANDOVER, { withdrawal });
+  const waiting = step({ ...ending, now: NOW, rows: torn(null, null), answers: slow }, expired);
+  assert.ok(waiting.kind === 'wait' && waiting.untilMs === null && waiting.incident === 'fence-not-proven');
+});
+
+test('I6, I9: with rows of several stores unread at the deadline nothing begins in the middle of a move', () => {
+  const stores = OLD.plan.state?.stores ?? [];
+  const state = { ...(NEW.plan.state ?? never()), stores: [...stores, ...stores] };
+  const plans = { [OLD.subject.plan]: OLD.plan, [NEW.subject.plan]: { ...NEW.plan, state } };
+  const unread = { ...late, rows: unknown('I/O error'), plans };
+  const told = step(unread);
+  assert.ok(told.kind === 'persist' && told.state.phase === 'incumbent-fenced' && told.state.stuck !== null);
+  assert.equal(told.result?.outcome, 'operator-required');
+  const target = { ...TARGET, takenBy: 'tx-1', queue: ['tx-1', 'tx-2'] };
+  assert.equal(step({ ...unread, target }, transaction(told.state)).kind, 'wait', 'whoever is behind it waits');
+  const moving = { ...unread, rows: torn('act-new', null), target, answers: polite };
+  assert.equal(effectOf(moving, transaction(told.state)), 'swap');
+});
+
 test('F5: a phase of the handover has its own span from when it was seen to begin; unseen, the spans add up', () => {
   const { readyMs, routeMs } = NEW.plan.deadlines;
   const begun = NOW.monotonicMs + 10;

@@ -14,7 +14,7 @@ import { aborting, withLastWords } from './failing.ts';
 import { isRestart } from './freeze.ts';
 import { issueRecord } from './launch.ts';
 import { passageStandsAlone } from './manner.ts';
-import { decidePassage, planFor, whereabouts } from './passage.ts';
+import { decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
 import type { Kept, PassageFrame } from './passage-frame.ts';
 import { receiptAtHand } from './receipt.ts';
 import { isSuperseded, supersede } from './supersede.ts';
@@ -36,11 +36,11 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
     untilMs: state.stuck === null ? (expiredAtMs(tx, e) ?? untilMs(tx, e, passage, where.at === 'granted')) : null,
     persistent: state.stuck !== null,
     keep: (next, more = {}) => keep(tx, e, state, next, more),
-    giveUp: (why, fenced) => giveUpForward(tx, e, state, why, fenced),
+    giveUp: (why, fenced) => giveUpForward(tx, e, state, why, fenced && (mayBeTorn(where, plan) ? 'torn' : 'whole')),
     arrived: (epoch) => arrived(e, state, plan, epoch),
     confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
   };
-  if (isSuperseded(e, state.stuck)) {
+  if (isSuperseded(e, state.stuck) && !mayBeTorn(where, plan)) {
     return supersede(e, state, passage, where, state.stuck, plan.deadlines.stopMs);
   }
   return decidePassage(frame);
@@ -98,11 +98,11 @@ function giveUpForward(
   e: DeployEvidence,
   state: Handover,
   why: Refusal,
-  fenced: boolean,
+  fenced: false | 'torn' | 'whole',
 ): Decision {
   const { subject, launch } = state.passage.successor;
   return withLastWords(e, launch, why, (told) => {
-    if (!fenced) {
+    if (fenced === false) {
       const { origin, requestId } = state.passage;
       const withdraw = { activation: origin?.activation ?? null, requestId };
       return enter(aborting({ subject, launch, withdraw }, told, expiredAtMs(tx, e) === null ? 'aborted' : 'expired'), {
@@ -111,6 +111,7 @@ function giveUpForward(
         target: { takenBy: null },
       });
     }
+    if (fenced === 'torn') return stuck(state, told);
     const barred = whyBarred(e, state);
     if (barred !== null) return stuck(state, { ...told, remedy: barred });
     return returning(e, state, told);

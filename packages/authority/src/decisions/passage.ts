@@ -104,14 +104,26 @@ function step(f: PassageFrame, where: Whereabouts): Decision {
       incident: code,
     });
   }
-  if (isPast(e, f.untilMs)) return f.giveUp(lateness(f, where), !mayStepBack(f, where));
   const ended = (why: Refusal): Decision => died(f, where, why);
+  const late = isPast(e, f.untilMs);
+  if (late && where.at === 'moving' && !f.persistent) return endMove(f, ended);
+  if (late) return f.giveUp(lateness(f, where), !mayStepBack(f, where));
   if (where.at === 'moving') return decideFence(f, ended);
   if (where.at === 'relaunched') return relaunching(f, where.row);
   const { process } = slotOf(e, launch.id);
   if (process.kind === 'absent') return ended(exited(launch.id));
   return where.at === 'before-move' ? decideFence(f, ended) : decideGranted(f, where.epoch, ended);
 }
+
+/** A move that is half made is made whole before it is given up: the way back begins at rows that agree (I6, I9). */
+function endMove(f: PassageFrame, ended: (why: Refusal) => Decision): Decision {
+  const ending = decideFence({ ...f, untilMs: null }, ended);
+  return ending.kind === 'wait' ? { ...ending, incident: 'fence-not-proven' } : ending;
+}
+
+/** A move between several stores that has begun, or whose rows cannot be read: nothing else can begin in its middle. */
+export const mayBeTorn = (where: Whereabouts, { state }: Plan): boolean =>
+  where.at === 'moving' || (where.at === 'unreadable' && state !== null && state.stores.length > 1);
 
 /**
  * The row that the way back meets in the incumbent's own place: the last that it was granted to was a later launch of

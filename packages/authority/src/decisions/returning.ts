@@ -10,7 +10,7 @@ import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { passageEndsFirst, standsAlone } from './manner.ts';
-import { decidePassage, planFor, whereabouts } from './passage.ts';
+import { decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 
 type Returning = StateOf<'returning'>;
@@ -23,7 +23,7 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   const { subject } = passage.successor;
   const plan = planFor(e, passage);
   const where = whereabouts(e, passage);
-  if (isSuperseded(e, state.stuck)) {
+  if (isSuperseded(e, state.stuck) && !mayBeTorn(where, plan)) {
     const { stuck, candidate } = state;
     const graceMs = plan.deadlines.stopMs;
     return clearAway(e, candidate, () => supersede(e, state, passage, where, stuck, graceMs));
