@@ -60,6 +60,8 @@ export const COURSES: readonly Scenario[] = [
   ...builds,
   ...meeting('effect-claimed', 96, 140),
   ...meeting('reading-garbled', 60, 180),
+  // Around the grant.
+  ...meeting('effect-denied', 130, 142),
   // A program that was being spawned goes down with its daemon.
   ...Array.from({ length: 20 }, (_, index) => ({ ...twoDeploys('good'), crashAt: 90 + index })),
   { ...first('holds-database'), deploys: overHanging },
