@@ -117,21 +117,28 @@ test('the observer kept away: what runs goes on, and nothing begins that changes
     },
   );
 
-  await t.test('I4: its own target is apart; back, it shows what disagrees while the deployment waits', async () => {
+  await t.test('I4: its own target is apart; back, it shows what disagrees before the deployment goes on', async () => {
     assert.notEqual(pending, '');
-    assert.equal((await fleet.idunn('freeze', 'engage', 'ghostlight', '--reason', 'to look at it')).code, 0);
+    let shown: readonly string[] | null = null;
+    const following = follow(fleet, pending, async (phase) => {
+      if (phase !== 'expected-published') return;
+      const { incarnations } = await statusOf(fleet, 'ghostlight');
+      const admitted = incarnations.find(({ role }) => role === 'admitted');
+      shown = admitted?.disagreements.map(({ code }) => code) ?? [];
+    });
+    // It does not speak to the observer yet.
+    const { pid } = await version(fleet);
+    process.kill(pid, 'SIGSTOP');
+    t.signal.addEventListener('abort', () => process.kill(pid, 'SIGCONT'));
     const back = await fleet.up('observer');
-    assert.equal(back.code, 0, JSON.stringify(back.outcome));
-    let shown = await statusOf(fleet, 'ghostlight');
-    const disagrees = () => shown.incarnations.find(({ role }) => role === 'admitted')?.disagreements ?? [];
-    while (disagrees().length === 0) shown = await statusOf(fleet, 'ghostlight');
-    assert.deepEqual(
-      disagrees().map(({ code }) => code),
-      ['executable-mismatch'],
-    );
-    assert.deepEqual([shown.transaction?.id, shown.transaction?.phase], [pending, 'sealed']);
-    assert.equal((await fleet.idunn('freeze', 'clear', 'ghostlight')).code, 0);
-    assert.equal(await follow(fleet, pending), 'admitted');
+    let { transaction } = await statusOf(fleet, 'ghostlight');
+    const awaits = 'the observer, which is to judge ghostlight@';
+    while (transaction?.phase === 'sealed' && transaction.waitingOn?.what.startsWith(awaits) !== true)
+      ({ transaction } = await statusOf(fleet, 'ghostlight'));
+    process.kill(pid, 'SIGCONT');
+    assert.deepEqual([back.code, transaction?.phase], [0, 'sealed'], JSON.stringify(back.outcome));
+    assert.equal(await following, 'admitted');
+    assert.deepEqual(shown, ['executable-mismatch']);
     const { incarnations } = await statusOf(fleet, 'ghostlight');
     assert.deepEqual(incarnations.find(({ role }) => role === 'admitted')?.disagreements, []);
   });

@@ -27,6 +27,7 @@ import type { FaultName, Strike } from './strikes.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { answering, askAgain } from './world/asked.ts';
 import { Clients } from './world/clients.ts';
+import { observerReturned } from './world/observer-returned.ts';
 import { noteTold } from './world/told.ts';
 import { holderOf } from './world/who.ts';
 import { silent, World } from './world/world.ts';
@@ -244,8 +245,8 @@ export class Simulation implements Struck {
   observer(up: boolean): void {
     this.world.observerUp = up;
     this.world.ledger.note({ kind: 'observer', up });
+    if (up) observerReturned(this.world);
     this.world.listeners.link(up ? 'up' : 'down');
-    if (up) this.world.observerReturned();
   }
 
   /** The one that holds the lease, or any that lives, is killed from outside. */

@@ -8,6 +8,7 @@ import type { RouteState } from '../ports/route-port.ts';
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { TakeoverRecord } from '../records/operation.ts';
 import type { TargetRecord } from '../records/target.ts';
+import type { Standing } from './disclosure.ts';
 import { type Answered, type AnswerTo, type Effect, type EffectKind, type EffectOf, effectKey } from './effects.ts';
 
 /** What was read about one activation. What was not read this time is unknown, never absent (I10). */
@@ -48,6 +49,8 @@ export interface DeployEvidence {
   readonly hold: Evidence<Freeze>;
   /** The observer's target admitted and its link not known to be down. */
   readonly observer: Evidence<'up'>;
+  /** What stands in the fleet and the observer has not judged since its link came up. */
+  readonly standing: readonly Standing[];
   readonly claim: Evidence<OwnerClaim>;
   readonly consent: TakeoverRecord | null;
   readonly rows: Evidence<LeaseRows>;

@@ -4,6 +4,7 @@ import type { Plan, SealedRelease } from '@idunn/release';
 import type { Subject } from '../records/body.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { standsAsAdmitted } from './admitted.ts';
+import { awaitDisclosure } from './await-disclosure.ts';
 import { judgeClaim } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, conclude, type Decision, enter, persist, wait } from './decision.ts';
@@ -191,6 +192,8 @@ function publishing(
       wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
     });
   }
+  const undisclosed = awaitDisclosure(e);
+  if (undisclosed !== null) return undisclosed;
   return readFreeze(tx, e, 'sealed', (admitted) =>
     enter(
       { phase: 'expected-published', subject: at.subject },

@@ -3,6 +3,7 @@ import type { Plan } from '@idunn/release';
 import type { IncidentCode } from '../model/incident-code.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { awaitDisclosure } from './await-disclosure.ts';
 import { claimFor } from './claim.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, wait } from './decision.ts';
@@ -51,6 +52,8 @@ export function decideStop(
   // What serves is not stopped for a build that nobody could call Ready.
   const away = observerAway(e, state.launch.id);
   if (away !== null) return lookAgain(at, away.reason);
+  const undisclosed = awaitDisclosure(e, at.untilMs);
+  if (undisclosed !== null) return undisclosed;
   if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   const busy = untakeable(tx, e, plan);
   if (busy !== null) return lookAgain(at, busy);

@@ -3,6 +3,7 @@ import type { IncidentCode } from '../model/incident-code.ts';
 import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
+import { awaitDisclosure } from './await-disclosure.ts';
 import { claimFor } from './claim.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
@@ -55,6 +56,8 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   if (tx.request.kind !== 'continuity') {
     const away = observerAway(e, launch.id);
     if (away !== null) return lookAgain(at, away.reason);
+    const undisclosed = awaitDisclosure(e, untilMs);
+    if (undisclosed !== null) return undisclosed;
   }
   if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   if (plan.state !== null) return prepareState(at);

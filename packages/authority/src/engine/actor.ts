@@ -62,6 +62,18 @@ export class TargetActor {
     return id === undefined ? null : (this.lanes.get(id)?.tx ?? null);
   }
 
+  /** What is admitted and runs as that; `null` while it is gone, or a transaction owns it and tells of it itself. */
+  get standing(): TargetRecord['admitted'] {
+    const { admitted = null, takenBy = null, restart = null } = this.record?.value ?? {};
+    if (takenBy !== null || restart !== null || this.vigil.isGone) return null;
+    return admitted?.handle.identity.bootId === this.#core.ports.clock.bootId ? admitted : null;
+  }
+
+  /** A deployment is about to change the graph. */
+  get atDoor(): boolean {
+    return isAtDoor(this.head);
+  }
+
   /** A restart has begun: its lane is there at once, from the records as they were written. */
   began(record: Held<TargetRecord>, transaction: Held<TransactionRecord>): void {
     this.record = record;

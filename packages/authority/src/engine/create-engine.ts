@@ -16,6 +16,7 @@ import { Journal } from './journal.ts';
 import { Library } from './library.ts';
 import { isoAt, transactionView } from './show.ts';
 import { StopBook } from './stop-book.ts';
+import { VerdictWatch } from './verdict-watch.ts';
 import { targetView } from './views.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -55,7 +56,7 @@ export function createEngine(
       (event) => core.emit(event),
       (fault) => core.fault(fault, 'incidents'),
     ),
-    witness: { ports, options, journal, linkDown: () => linkDown },
+    witness: { ports, options, journal, linkDown: () => linkDown, standing: () => verdicts.standing() },
     get stopped() {
       return stopped;
     },
@@ -86,6 +87,7 @@ export function createEngine(
   };
 
   const certificates = new CertificateWatch(core, () => actors.values());
+  const verdicts = new VerdictWatch(core, () => actors.values());
   const stops = new StopBook(core, (target) => {
     for (const actor of target === WHOLE_FLEET ? actors.values() : [actors.get(target)]) actor?.wake();
   });
@@ -107,13 +109,16 @@ export function createEngine(
       if (event.kind === 'link') {
         if (options.observerTarget === null || observer !== ports.observerFor(options.observerTarget)) {
           linkDown = event.state === 'down';
+          verdicts.link(event.state);
         }
         for (const actor of actors.values()) {
           if (event.state === 'up') actor.linked();
           else actor.wake();
         }
       } else {
-        actors.get(targetIn(event.correlation.incarnation))?.wake();
+        const target = targetIn(event.correlation.incarnation);
+        actors.get(target)?.wake();
+        verdicts.heard(target);
       }
     });
   }
@@ -212,6 +217,7 @@ export function createEngine(
       stopped = true;
       for (const actor of actors.values()) actor.abortAll();
       certificates.stop();
+      verdicts.stop();
       await stops.stop();
       await Promise.all([core.incidents.stop(), ...[...actors.values()].map((actor) => actor.settled())]);
     },

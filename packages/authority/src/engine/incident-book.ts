@@ -14,8 +14,8 @@ const CLOSE_AFTER_MS = 3_000;
 const AGAIN_MS = 5_000;
 
 export type Causes = ReadonlyMap<IncidentCode, string>;
-/** Who looks at what of a target: its actor, the stops on it, its route's certificates. */
-export type Part = 'work' | 'stops' | 'certificates';
+/** Who looks at what of a target: its actor, the stops on it, its route's certificates, the observer's verdicts. */
+export type Part = 'work' | 'stops' | 'certificates' | 'verdicts';
 const NOTHING: Causes = new Map();
 
 interface Kept {

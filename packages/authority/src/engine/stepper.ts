@@ -87,7 +87,7 @@ export class Stepper {
       journal,
       library: new Library(journal),
       incidents: new IncidentBook(ports, journal, emit, fault),
-      witness: { ports, options, journal, linkDown: () => false },
+      witness: { ports, options, journal, linkDown: () => false, standing: async () => [] },
       get stopped() {
         return hasWritten;
       },

@@ -128,6 +128,11 @@ export class Vigil {
     return this.#running.size > 0;
   }
 
+  /** What is on duty was seen to be gone. */
+  get isGone(): boolean {
+    return this.#process.kind === 'absent';
+  }
+
   /** Charged attempts since the last long run of what is admitted. */
   get streak(): number {
     const target = this.#host.record?.value;

@@ -1,6 +1,7 @@
 import { absent, type Digest, type Evidence, isRecordId, seen, unknown } from '@idunn/kernel';
 import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
+import type { Standing } from '../decisions/disclosure.ts';
 import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
 import { isRestart } from '../decisions/freeze.ts';
 import { standsAlone } from '../decisions/manner.ts';
@@ -30,6 +31,8 @@ export interface WitnessContext {
   readonly options: EngineOptions;
   readonly journal: Journal;
   readonly linkDown: () => boolean;
+  /** What the observer has not judged since its link came up. */
+  readonly standing: () => Promise<readonly Standing[]>;
 }
 
 const notRead = unknown('not read');
@@ -147,8 +150,8 @@ export function words(
   return slots;
 }
 
-type Stops = Pick<DeployEvidence, 'freeze' | 'hold' | 'observer'>;
-export const STOPS_NOT_READ: Stops = { freeze: notRead, hold: notRead, observer: notRead };
+type Stops = Pick<DeployEvidence, 'freeze' | 'hold' | 'observer' | 'standing'>;
+export const STOPS_NOT_READ: Stops = { freeze: notRead, hold: notRead, observer: notRead, standing: [] };
 
 /** Whether anything that may stop the transaction is read at all. */
 export function wantsStops(tx: TransactionRecord, plan: Plan | null): boolean {
@@ -169,14 +172,15 @@ export async function stops(context: WitnessContext, tx: TransactionRecord, plan
         ? await freeze.readHold(tx.target)
         : notRead,
     observer: reads.includes('observer') ? await observerUp(context, tx.target) : notRead,
+    standing: restart || tx.target === context.options.observerTarget ? [] : await context.standing(),
   };
 }
 
 /** Dependents begin nothing that changes the graph before the observer's own target is admitted and reachable. */
 async function observerUp({ options, journal, linkDown }: WitnessContext, target: string): Promise<Evidence<'up'>> {
-  if (options.observerTarget === null || options.observerTarget === target) return seen('up');
-  const record = await journal.read('target', options.observerTarget);
-  if (record === null || record.value.admitted === null) return absent;
+  if (options.observerTarget === target) return seen('up');
+  const record = options.observerTarget === null ? null : await journal.read('target', options.observerTarget);
+  if (options.observerTarget !== null && !record?.value.admitted) return absent;
   return linkDown() ? unknown('its link is down') : seen('up');
 }
 

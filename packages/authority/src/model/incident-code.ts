@@ -22,6 +22,7 @@ export const INCIDENT_CODES = [
   'route-certificate-unusable',
   'stop-unreadable',
   'store-fault',
+  'verdict-missing',
 ] as const satisfies readonly Code[];
 
 export type IncidentCode = (typeof INCIDENT_CODES)[number];

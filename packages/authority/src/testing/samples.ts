@@ -270,6 +270,7 @@ export const evidence = (more: Partial<DeployEvidence> = {}): DeployEvidence => 
   freeze: absent,
   hold: absent,
   observer: seen('up'),
+  standing: [],
   claim: absent,
   consent: null,
   rows: seen(rows(4, 'act-old')),

@@ -249,6 +249,13 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'retryable',
   },
+  'verdict-missing': {
+    reason: 'The observer is back, and has not judged what is admitted in time.',
+    remedy:
+      'Read idunn logs of the target and of the observer for why they do not reach each other; it closes with the first word that the observer says of it.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'projection-foreign': {
     reason: 'The observer projects an activation that none of the target’s transactions issued.',
     remedy: 'Find who published it with idunn inspect; nothing is restarted on top of it.',

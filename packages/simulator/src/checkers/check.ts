@@ -6,6 +6,7 @@ import { commands } from './commands.ts';
 import { continuity } from './continuity.ts';
 import { crashProof } from './crash-proof.ts';
 import { cut } from './cut.ts';
+import { disclosed } from './disclosed.ts';
 import { endings } from './endings.ts';
 import { freezes } from './freezes.ts';
 import { gated } from './gated.ts';
@@ -30,6 +31,7 @@ export const check = (judged: Judged): readonly Violation[] => [
   ...sealed(judged.world),
   ...twoAuthorities(judged),
   ...observedNotConfigured(judged.world),
+  ...disclosed(judged),
   ...noReplay(judged.world),
   ...crashProof(judged),
   ...incumbent(judged),

@@ -7,7 +7,7 @@ import {
   type ObserverRequest,
   type PublicationView,
 } from '@idunn/readiness';
-import { correlationOf, noteReady } from '../world/observer.ts';
+import { correlationOf, noteJudged, noteReady } from '../world/observer.ts';
 import type { Projection, World } from '../world/world.ts';
 import { denied } from './lies.ts';
 import type { Life } from './life.ts';
@@ -73,6 +73,7 @@ export function fakeObserver(world: World, life: Life): ObserverPort {
       told('publish-activation', () => {
         const taken = publish(world, activation.incarnation, { kind: 'publish-activation', activation, observed });
         if (!taken.ok) return taken;
+        noteJudged(world, activation.incarnation);
         noteReady(world, activation.incarnation);
         world.time.after(1, () => world.listeners.correlated(activation.incarnation));
         return ACKNOWLEDGED;

@@ -2,6 +2,7 @@ import { TEETH_OF_ABSENCE } from './absence.ts';
 import { TEETH_OF_COMMANDS } from './commands.ts';
 import { TEETH_OF_CONTINUITY } from './continuity.ts';
 import { TEETH_OF_CRASHES } from './crashes.ts';
+import { TEETH_OF_DISCLOSURE } from './disclosure.ts';
 import { TEETH_OF_FLEETS } from './fleets.ts';
 import { TEETH_OF_GRANTS } from './grants.ts';
 import { TEETH_OF_INCUMBENTS } from './incumbents.ts';
@@ -15,6 +16,7 @@ import { TEETH_OF_TREES } from './trees.ts';
 /** Every broken variant: what the checkers are held against. */
 export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_PROMOTION,
+  ...TEETH_OF_DISCLOSURE,
   ...TEETH_OF_KINDS,
   ...TEETH_OF_TREES,
   ...TEETH_OF_FLEETS,

@@ -87,6 +87,8 @@ export type Deed =
   /** An incumbent was asked to give its lease up. */
   | { readonly kind: 'asked'; readonly activation: string }
   | { readonly kind: 'observer'; readonly up: boolean }
+  /** The observer has heard a program, and held it against what it was told of it. */
+  | { readonly kind: 'judged'; readonly activation: string }
   | { readonly kind: 'reboot' }
   /** The records of Idunn were copied; later they were put back so. */
   | { readonly kind: 'backed-up' }
@@ -107,7 +109,15 @@ interface Told {
 export type Entry = Deed & { readonly atMs: number };
 
 /** What nobody who uses the world notices. */
-const QUIET: ReadonlySet<Deed['kind']> = new Set(['write', 'acked', 'minted', 'durable', 'told-phase', 'told-ended']);
+const QUIET: ReadonlySet<Deed['kind']> = new Set([
+  'write',
+  'acked',
+  'minted',
+  'durable',
+  'judged',
+  'told-phase',
+  'told-ended',
+]);
 
 export class Ledger {
   readonly entries: Entry[] = [];

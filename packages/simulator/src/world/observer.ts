@@ -9,7 +9,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
   if (projection === undefined) return null;
   const { activation } = projection;
   const process = activation === null ? undefined : world.processes.get(activation.activation);
-  const presence = process?.relayed() ?? null;
+  const presence = process?.joined === true ? process.relayed() : null;
   const present =
     presence === null
       ? null
@@ -25,7 +25,7 @@ export function correlationOf(world: World, key: IncarnationKey): Correlation | 
     activation: activation?.activation ?? null,
     present,
     // A receipt stays what it was: about the activation and epoch that it was signed for.
-    ready: projection.ready,
+    ready: process?.joined === false ? null : projection.ready,
     disagreements: presence === null ? [] : judged(key, projection, presence).disagreements,
   };
 }
@@ -55,11 +55,17 @@ function judged(key: IncarnationKey, projection: Projection, presence: Presence)
 const isSame = (one: Presence, other: Presence): boolean =>
   one.activation === other.activation && one.header.sequence === other.header.sequence && one.epoch === other.epoch;
 
+/** Notes what the observer has come to know of the current activation of an incarnation. */
+export function noteJudged(world: World, key: IncarnationKey): void {
+  const said = correlationOf(world, key);
+  if (said?.present && said.activation !== null) world.ledger.note({ kind: 'judged', activation: said.activation });
+}
+
 /** Signs Ready when everything agrees: for exactly this activation, presence and epoch. */
 export function noteReady(world: World, key: IncarnationKey): void {
   const projection = world.projections.get(key);
   const process = world.processes.get(projection?.activation?.activation ?? '');
-  const presence = process?.relayed() ?? null;
+  const presence = process?.joined === true ? process.relayed() : null;
   if (projection === undefined || process === undefined || presence === null) return;
   if (!world.observerUp || !process.alive || presence.state !== 'active') return;
   if (judged(key, projection, presence).obstacles.length > 0) return;

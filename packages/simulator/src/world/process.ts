@@ -30,6 +30,8 @@ export class Process {
   readonly inbox: (() => void)[] = [];
   /** What it has said before. */
   readonly past: Presence[] = [];
+  /** The observer that is there now has heard it. */
+  joined = true;
   /** The old word that its connection repeats now. */
   repeats: Presence | null = null;
   sequence = 0;

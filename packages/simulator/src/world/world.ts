@@ -80,6 +80,8 @@ export class World {
   /** How long one that was killed is on its way out: its connections are closed, and nothing can be read of it. */
   endingMs = 0;
   observerUp = true;
+  /** How many observers there have been after the first. */
+  observers = 0;
   /** What every program that is launched from now on does instead of its own. */
   mute: Behaviour | null = null;
   nextPid = 100;
@@ -166,11 +168,6 @@ export class World {
       this.ledger.note({ kind: 'ended', activation: process.id, asked: false });
     }
     this.time.reboot();
-  }
-
-  /** The observer is back and looks at what it knows. */
-  observerReturned(): void {
-    for (const key of this.projections.keys()) this.listeners.correlated(key);
   }
 
   /** Whom every row of the place names; `null` when they name nobody or not the same one. */

@@ -21,7 +21,7 @@ type Asked =
 
 /** What only somebody who asks comes to, or a world in which a thing lasts for longer than a scenario. */
 export async function askAll(hearing: Hearing): Promise<void> {
-  for (const course of [refusals, uncertain, receipts, unread, lapsed, foreign, overdue, yielded]) {
+  for (const course of [refusals, uncertain, receipts, unread, lapsed, unjudged, foreign, overdue, yielded]) {
     const asking = begun(hearing, course === uncertain ? 1 : 0);
     await course(asking);
     hearing.told(asking.simulation);
@@ -82,6 +82,17 @@ async function unread({ simulation, deploy, look }: Asking): Promise<void> {
   for (const what of ['process', 'lease', 'route']) world.unreadable.add(`${what} app`);
   world.stop('freeze', 'app', 'unreadable');
   world.stop('hold', 'app', 'unreadable');
+  await look();
+}
+
+/** What is admitted does not speak to the observer that is back. */
+async function unjudged({ simulation, deploy, look }: Asking): Promise<void> {
+  await deploy('op', 1);
+  simulation.observer(false);
+  const holder = holderOf(simulation.world, 'app');
+  if (holder !== undefined) pause(simulation.world, holder, 60_000);
+  simulation.observer(true);
+  await simulation.pass(40_000);
   await look();
 }
 
