@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -132,4 +132,21 @@ test('a command gets the notice on its standard input, by argv; one that fails d
   const failing = wayOf({ id: 'mail', command: [process.execPath, '-e', 'process.exit(3)'] }, MEANS);
   await assert.rejects(failing.deliver(notice(7)), /the command ended with 3/);
   await assert.rejects(wayOf({ id: 'mail', command: ['/nowhere/page'] }, MEANS).deliver(notice(7)), /ENOENT/);
+});
+
+test('a webhook that answers without an end holds a delivery up for its patience at most', async (t) => {
+  // That it is being worked on, again and again; or, once it was answered, a body that goes on.
+  const answers = { head: '', more: 'HTTP/1.1 102 Processing\r\n\r\n' };
+  const server = createSocketServer((socket) => {
+    const { head, more } = answers;
+    const tell = (): boolean => socket.writable && socket.write(more, () => setImmediate(tell));
+    socket.on('error', () => undefined).write(head, tell);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+  const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/` }, MEANS, 200);
+  await assert.rejects(way.deliver(notice(1)), /did not answer in time/);
+  Object.assign(answers, { head: 'HTTP/1.1 200 OK\r\n\r\n', more: 'x' });
+  await way.deliver(notice(1));
 });

@@ -17,15 +17,15 @@ export interface WayMeans {
   readonly uid: number;
 }
 
-/** The way that a `[[notify]]` of fleet.toml asks for. */
-export function wayOf(file: NotifierFile, means: WayMeans): Way {
+/** The way that a `[[notify]]` of fleet.toml asks for. `patienceMs`: how long one delivery may take, all of it. */
+export function wayOf(file: NotifierFile, means: WayMeans, patienceMs = PATIENCE_MS): Way {
   const { id, webhook, command } = file;
   return {
     id,
     deliver: (notice) =>
       webhook === undefined
-        ? run(command ?? [], JSON.stringify(notice))
-        : post(new URL(webhook), file, `${notice.incident}-${notice.state}`, JSON.stringify(notice), means),
+        ? run(command ?? [], JSON.stringify(notice), patienceMs)
+        : post(new URL(webhook), file, `${notice.incident}-${notice.state}`, JSON.stringify(notice), means, patienceMs),
   };
 }
 
@@ -36,6 +36,7 @@ async function post(
   id: string,
   body: string,
   { wallMs, uid }: WayMeans,
+  patienceMs: number,
 ): Promise<void> {
   const token = token_file === undefined ? null : (await readFile(token_file, 'utf8')).trim();
   const key = secret_file === undefined ? null : await readSigningKey(secret_file, uid);
@@ -49,26 +50,27 @@ async function post(
       ...signed,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
-    const outgoing = request(url, { method: 'POST', headers, agent: false, timeout: PATIENCE_MS }, (answer) => {
-      answer.resume();
+    const signal = AbortSignal.timeout(patienceMs);
+    const outgoing = request(url, { method: 'POST', headers, agent: false, signal }, (answer) => {
+      // Its status is all that is asked: a body may have no end.
+      answer.destroy();
       const { statusCode = 0 } = answer;
       if (statusCode >= 200 && statusCode < 300) resolve();
       else reject(new Error(`the webhook answered ${statusCode}`));
     });
-    outgoing.on('timeout', () => outgoing.destroy(new Error('the webhook did not answer in time')));
-    outgoing.on('error', reject);
+    outgoing.on('error', (error) => reject(signal.aborted ? new Error('the webhook did not answer in time') : error));
     outgoing.end(body);
   });
 }
 
 /** By argv, with the notice on standard input and nothing of our environment but PATH. */
-function run(argv: readonly string[], body: string): Promise<void> {
+function run(argv: readonly string[], body: string, patienceMs: number): Promise<void> {
   const [program = '', ...words] = argv;
   return new Promise<void>((resolve, reject) => {
     const child = spawn(program, words, {
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       stdio: ['pipe', 'ignore', 'ignore'],
-      timeout: PATIENCE_MS,
+      timeout: patienceMs,
       killSignal: 'SIGKILL',
     });
     child.on('error', reject);

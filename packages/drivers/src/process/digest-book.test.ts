@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { digestBytes } from '@idunn/kernel';
 import { digestBook } from './digest-book.ts';
-import { FileDigests } from './file-digests.ts';
+import { FileDigests, REMEMBERED_FILES } from './file-digests.ts';
 
 const LATER_MS = 10_000;
 
@@ -83,4 +83,15 @@ test('files of every length are digested whole, and one that is known is not rea
     chmodSync(program, 0o600);
     assert.equal((await digests.of(program)).digest, digestBytes(content));
   }
+});
+
+test('a book that is full is begun anew, and never grows beyond it', (t) => {
+  const { book } = bench(t);
+  const kept = digestBook(book, { bootId: 'boot', wallMs: () => LATER_MS });
+  for (let n = 0; n <= REMEMBERED_FILES; n += 1) kept.keep(`1:${n}:1:1:1`, digestBytes('bytes'), 0n);
+  assert.deepEqual(readFileSync(book, 'utf8').split('\n'), [
+    'boot',
+    `=1:${REMEMBERED_FILES}:1:1:1 ${digestBytes('bytes')}`,
+    '',
+  ]);
 });

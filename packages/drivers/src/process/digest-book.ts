@@ -21,7 +21,7 @@ const LINE = /^=(\d+:\d+:\d+:\d+:\d+) (\S+)$/;
 
 /**
  * Digests that outlive the daemon, of this boot only: its first line is the boot id, each other one a file's stamp and
- * digest. It lies where the tickets lie and is trusted as they are. Whatever is amiss with it, files are read again.
+ * digest. It is begun anew when it is full. It lies where the tickets lie and is trusted as they are. Whatever is amiss with it, files are read again.
  */
 export function digestBook(file: string, clock: Pick<Clock, 'bootId' | 'wallMs'>): KeptDigests {
   const begin = `${clock.bootId}\n`;
@@ -29,6 +29,7 @@ export function digestBook(file: string, clock: Pick<Clock, 'bootId' | 'wallMs'>
   const lines = text?.startsWith(begin) === true ? text.slice(begin.length).split('\n') : null;
   const whole = lines !== null && lines.length <= REMEMBERED_FILES ? lines : null;
   let begun = whole !== null;
+  let kept = whole?.length ?? 0;
   return {
     known: (whole ?? []).flatMap((line) => {
       const [, stamp, digest] = LINE.exec(line) ?? [];
@@ -38,12 +39,14 @@ export function digestBook(file: string, clock: Pick<Clock, 'bootId' | 'wallMs'>
       const ageNs = BigInt(Math.round(clock.wallMs())) * 1_000_000n - changedNs;
       if (ageNs < SETTLED_NS) return;
       try {
-        if (!begun) {
+        if (!begun || kept >= REMEMBERED_FILES) {
           rmSync(file, { force: true });
           writeFileSync(file, begin, { mode: 0o600, flag: 'wx' });
           begun = true;
+          kept = 0;
         }
         appendFileSync(file, `=${stamp} ${digest}\n`);
+        kept += 1;
       } catch {
         // A full disk costs the next daemon a reading.
       }
