@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EXIT } from './exit.ts';
@@ -22,7 +22,7 @@ async function bench(t: TestContext) {
 
 test('a freeze is engaged, shown and cleared without a daemon, by who ran the command', async (t) => {
   const { fleet, idunn } = await bench(t);
-  await idunn('freeze', 'clear', 'another');
+  await idunn('freeze', 'clear', 'observer');
   assert.match(
     (await idunn('freeze', 'status', 'ghostlight')).out,
     /absent: this freeze stops no deployments of ghostlight/,
@@ -54,13 +54,30 @@ test('--store speaks to one record without a fleet; what is not ours is told, an
   assert.match(daemon.out, /unreadable: .*belongs to uid/);
 });
 
+test('I8: a stop on a target that there is not is refused, because it would stop nothing', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  for (const verb of ['engage', 'clear', 'status']) {
+    const reason = verb === 'engage' ? ['--reason', 'release day'] : [];
+    const { code, err } = await idunn('freeze', verb, 'ghostligth', ...reason);
+    assert.equal(code, EXIT.refused, verb);
+    assert.match(err, /target-unknown.+ghostligth\n[^]*Did you mean ghostlight\?/);
+  }
+  await assert.rejects(readFile(join(fleet, 'state/freezes/ghostligth.json')), { code: 'ENOENT' });
+  // Of a target whose binding went away, what lies there is cleared; without a list of bindings nothing keeps a stop.
+  assert.equal((await idunn('hold', 'engage', 'ghostlight', '--reason', 'moving')).code, EXIT.done);
+  await rename(join(fleet, 'bindings/ghostlight.toml'), join(fleet, 'bindings/other.toml'));
+  assert.equal((await idunn('hold', 'clear', 'ghostlight')).code, EXIT.done);
+  await rm(join(fleet, 'bindings'), { recursive: true });
+  assert.equal((await idunn('freeze', 'engage', 'anything', '--reason', 'release day')).code, EXIT.done);
+});
+
 test('I10: a record that cannot be read is shown as one that holds', async (t) => {
   const { fleet, idunn } = await bench(t);
   const file = join(fleet, 'torn.json');
   await writeFile(file, '');
   assert.match(
     (await idunn('freeze', 'status', '--store', file, '--target-id', 'app')).out,
-    /unreadable: deployments of app wait: .* is empty/,
+    /unreadable: deployments of app wait: .* is empty\n.*\n  what to do: run idunn freeze clear/,
   );
 });
 

@@ -120,6 +120,14 @@ export interface Incident {
   readonly remedy: string;
 }
 
+/** A freeze or hold that is engaged; `clearedBy` is the command that ends it. */
+export interface StopView {
+  readonly by: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly clearedBy: string;
+}
+
 /** One target, as `idunn.status/v1` carries it (documented in the client package). */
 export interface TargetView {
   readonly target: string;
@@ -161,13 +169,8 @@ export interface TargetView {
   } | null;
   readonly queued: readonly { readonly transaction: string; readonly actor: string; readonly since: string }[];
   readonly continuity: { readonly streak: number; readonly nextAttemptAt: string | null };
-  readonly freezes: readonly {
-    readonly by: string;
-    readonly reason: string;
-    readonly since: string;
-    readonly clearedBy: string;
-  }[];
-  readonly hold: { readonly by: string; readonly reason: string; readonly since: string } | null;
+  readonly freezes: readonly StopView[];
+  readonly hold: StopView | null;
   readonly incidents: readonly Incident[];
 }
 

@@ -2,11 +2,12 @@ import { type Code, catalogue, type Evidence, type Moment, moment } from '@idunn
 import type { Steward } from '@idunn/release';
 import type { IncidentCode } from '../model/incident-code.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
+import type { Freeze } from '../ports/freeze-port.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import type { Body, Launch, Subject } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { TargetActor } from './actor.ts';
-import type { IncarnationView, TargetView } from './api.ts';
+import type { IncarnationView, StopView, TargetView } from './api.ts';
 import type { EngineCore } from './core.ts';
 import { isoAt, isoAtMs, kindOf, noteOf } from './show.ts';
 
@@ -38,6 +39,8 @@ interface Unread {
   readonly detail: string;
 }
 
+const stopView = ({ by, reason, since, clearedBy }: Freeze): StopView => ({ by, reason, since, clearedBy });
+
 /** The stops on a target, each read now. */
 async function stopsOn(
   { ports }: EngineCore,
@@ -49,10 +52,8 @@ async function stopsOn(
   if (freeze.kind === 'unknown') unread.push({ code: 'stop-unreadable', detail: freeze.because });
   if (hold.kind === 'unknown') unread.push({ code: 'hold-unreadable', detail: hold.because });
   return {
-    freeze: (freeze.kind === 'seen' ? [freeze.value, ...(freeze.value.also ?? [])] : []).map(
-      ({ by, reason, since, clearedBy }) => ({ by, reason, since, clearedBy }),
-    ),
-    hold: hold.kind === 'seen' ? { by: hold.value.by, reason: hold.value.reason, since: hold.value.since } : null,
+    freeze: (freeze.kind === 'seen' ? [freeze.value, ...(freeze.value.also ?? [])] : []).map(stopView),
+    hold: hold.kind === 'seen' ? stopView(hold.value) : null,
     unread,
   };
 }

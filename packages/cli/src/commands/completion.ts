@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { locateFleet, profileNames } from '@idunn/client';
 import type { Command } from 'commander';
+import { boundTargets } from '../bound.ts';
 import type { CommonOptions } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
 import { EXIT } from '../exit.ts';
@@ -22,8 +21,6 @@ export function completion(environment: Environment, idunn: Command, shell: 'bas
   return EXIT.done;
 }
 
-const BINDING = '.toml';
-
 /**
  * The targets by the names of their binding files, with `subjects` the profiles too; needs no daemon, and says nothing
  * when there is no fleet.
@@ -40,9 +37,6 @@ export async function listTargets(
   if (subjects) {
     for (const name of await profileNames(located.value.directory)) environment.out.write(`profile:${name}\n`);
   }
-  const files = await readdir(join(located.value.directory, 'bindings')).catch(() => []);
-  for (const file of files.toSorted((a, b) => a.localeCompare(b))) {
-    if (file.endsWith(BINDING)) environment.out.write(`${file.slice(0, -BINDING.length)}\n`);
-  }
+  for (const target of (await boundTargets(located.value.directory)) ?? []) environment.out.write(`${target}\n`);
   return EXIT.done;
 }

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   makeStopDirectory,
@@ -12,7 +13,8 @@ import {
 } from '@idunn/authority';
 import type { RefusalAnswer } from '@idunn/client';
 import { type Evidence, refusal } from '@idunn/kernel';
-import { type CommonOptions, openContext, printJson, printLines, refuse } from '../context.ts';
+import { boundTargets } from '../bound.ts';
+import { type CommonOptions, openContext, printJson, printLines, refuse, withSuggestion } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
 import { EXIT } from '../exit.ts';
 import { renderStop, type StopAnswer } from '../render/stop.ts';
@@ -25,6 +27,9 @@ export interface StopOptions extends CommonOptions {
   readonly targetId?: string;
   readonly ownerUser?: string;
 }
+
+/** It has no binding. */
+const OBSERVER = 'observer';
 
 export type Verb = 'engage' | 'clear' | 'status';
 
@@ -102,7 +107,25 @@ async function placeOf(
   if (!opened.ok) return opened.refusal;
   const name = target ?? WHOLE_FLEET;
   const file = stopFile(opened.value.directories.state, kind, name);
+  const unknown = target === undefined ? null : await unknownTarget(opened.value.located.directory, target, file);
+  if (unknown !== null) return unknown;
   return { about: { file, kind, target: name, ownerUid: environment.user.uid }, own: true };
+}
+
+/**
+ * A stop on a target that there is not would be believed, and stop nothing. Where bindings cannot be listed it is
+ * written all the same, and one that lies there already can be cleared.
+ */
+async function unknownTarget(fleet: string, target: string, file: string): Promise<RefusalAnswer | null> {
+  const targets = await boundTargets(fleet);
+  if (targets === null || target === OBSERVER || targets.includes(target)) return null;
+  const lies = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (lies) return null;
+  const reason = `no binding of this fleet is of the target ${target}`;
+  return withSuggestion(refusal('target-unknown', reason, { detail: { targets } }) as RefusalAnswer);
 }
 
 async function storeOf(

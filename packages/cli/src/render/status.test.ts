@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Status, TargetHealth, TargetStatus } from '@idunn/client';
-import { renderStatus } from './status.ts';
+import { renderStatus, renderTarget } from './status.ts';
 import { healthMark, styleOf } from './style.ts';
 
 const AT = '2026-11-30T00:00:00.000Z';
@@ -100,6 +100,24 @@ test('the three truths of each incarnation stand side by side, disagreements bel
     '     cccccccccccc  candidate  ✔ dddddddddddd  ? stale: warming #1, 5 s ago  ? not seen',
     '       ✖ endpoint-mismatch: it listens on 9001',
   ]);
+});
+
+test('what stops a target stands with the command that ends it', () => {
+  const stop = (kind: string) => ({
+    by: 'ada',
+    reason: 'a look',
+    since: AT,
+    clearedBy: `idunn ${kind} clear ghostlight`,
+  });
+  const target = { ...ghostlight, freezes: [stop('freeze')], hold: stop('hold') };
+  const lines = renderTarget(target, NOW, style);
+  assert.deepEqual(
+    lines.filter((line) => line.includes('to clear it')),
+    [
+      '  ├─ frozen  by ada, 5 s ago: a look; to clear it: idunn freeze clear ghostlight',
+      '  ├─ held    by ada, 5 s ago: a look; to clear it: idunn hold clear ghostlight',
+    ],
+  );
 });
 
 test('each state of health has a sign and a word of its own, in plain ASCII too', () => {

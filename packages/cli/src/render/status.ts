@@ -57,13 +57,8 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
   const branches = [
     ...transactionLines(target, style),
     ...target.queued.map(({ transaction, actor, since }) => `queued  ${transaction} by ${actor}, ${ago(since, nowMs)}`),
-    ...target.freezes.map(
-      ({ by, reason, since, clearedBy }) =>
-        `${style.note('frozen')}  by ${by}, ${ago(since, nowMs)}: ${reason}; to clear it: ${clearedBy}`,
-    ),
-    ...(target.hold === null
-      ? []
-      : [`${style.note('held')}    by ${target.hold.by}, ${ago(target.hold.since, nowMs)}: ${target.hold.reason}`]),
+    ...target.freezes.map((freeze) => `${style.note('frozen')}  ${stopText(freeze, nowMs)}`),
+    ...(target.hold === null ? [] : [`${style.note('held')}    ${stopText(target.hold, nowMs)}`]),
     ...authorityLines(target, signs),
     ...(target.rollout?.strategy === 'stop-then-start' ? [`rollout stop-then-start: ${target.rollout.reason}`] : []),
     ...attendedLines(target, nowMs, style),
@@ -81,6 +76,9 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
     ...truths.map((line, index) => `  ${index === 0 ? signs.last : '  '} ${line}`),
   ];
 }
+
+const stopText = ({ by, reason, since, clearedBy }: TargetStatus['freezes'][number], nowMs: number): string =>
+  `by ${by}, ${ago(since, nowMs)}: ${reason}; to clear it: ${clearedBy}`;
 
 function transactionLines({ transaction }: TargetStatus, style: Style): string[] {
   if (transaction === null) return [];

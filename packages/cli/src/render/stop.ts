@@ -29,6 +29,10 @@ export function renderStop(stop: StopAnswer, style: Style): string[] {
     case 'absent':
       return [`${style.good(`${signs.yes} absent:`)} this ${kind} stops no ${what}`];
     case 'unreadable':
-      return [`${style.bad(`${signs.no} unreadable:`)} ${what} wait${reason}`, `  record: ${stop.file}`];
+      return [
+        `${style.bad(`${signs.no} unreadable:`)} ${what} wait${reason}`,
+        `  record: ${stop.file}`,
+        `  what to do: run idunn ${kind} clear as the owner of its directory; it replaces what cannot be read`,
+      ];
   }
 }

@@ -41,6 +41,8 @@ export const targetHealth = z.enum([
   'unknown',
 ]);
 
+const stop = z.object({ by: z.string(), reason: z.string(), since: instant, clearedBy: z.string() });
+
 export const targetStatus = z.object({
   target: z.string(),
   health: targetHealth,
@@ -96,8 +98,8 @@ export const targetStatus = z.object({
   transaction: transaction.nullable(),
   queued: z.array(z.object({ transaction: z.string(), actor: z.string(), since: instant })),
   continuity: z.object({ streak: z.int(), nextAttemptAt: instant.nullable() }),
-  freezes: z.array(z.object({ by: z.string(), reason: z.string(), since: instant, clearedBy: z.string() })),
-  hold: z.object({ by: z.string(), reason: z.string(), since: instant }).nullable(),
+  freezes: z.array(stop),
+  hold: stop.nullable(),
   incidents: z.array(
     z.object({ code: z.string(), subject: z.string(), since: instant, detail: z.string(), remedy: z.string() }),
   ),

@@ -232,13 +232,14 @@ export const authorityErrors = entries({
   },
   'continuity-held': {
     reason: 'The target is dead, and a hold suspends its restarts.',
-    remedy: 'Ask the one who engaged the hold, or run idunn hold clear; idunn status shows who and why.',
+    remedy: 'Ask the one who engaged the hold, or run the command that idunn status shows for the hold.',
     blame: 'user',
     retry: 'retryable',
   },
   'hold-unreadable': {
     reason: 'The hold on restarts could not be read, and restarts wait.',
-    remedy: 'Run idunn hold status to see what is wrong with its file, and idunn hold clear to replace it.',
+    remedy:
+      'Run idunn hold status TARGET to see what is wrong with its file, and idunn hold clear TARGET to replace it; with --fleet, that of all.',
     blame: 'system',
     retry: 'retryable',
   },
@@ -264,7 +265,8 @@ export const authorityErrors = entries({
   },
   'stop-unreadable': {
     reason: 'The record of a freeze or hold cannot be read as one, and holds.',
-    remedy: 'Replace it: idunn freeze clear or idunn hold clear, run by the owner of its directory.',
+    remedy:
+      'Replace it: idunn freeze clear or idunn hold clear with its TARGET, or --fleet, run by the owner of its directory.',
     blame: 'user',
     retry: 'final',
   },
