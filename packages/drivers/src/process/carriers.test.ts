@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { seen } from '@idunn/kernel';
 import { carrierScan } from './carriers.ts';
 
-/** A machine of processes, by pid: when each began and what it carries. */
+/** A machine of processes, by pid: when each began and what it carries, or `unreadable`. */
 function machine() {
-  const processes = new Map<number, { startTime: string; carries: string | null | 'unreadable' }>();
+  const processes = new Map<number, { startTime: string; carries: string | null }>();
   const read: number[] = [];
   const scan = carrierScan({
     processIds: () => [...processes.keys()],
@@ -20,7 +20,7 @@ function machine() {
   return {
     processes,
     /** Who carries it, and whose environment was read for the answer. */
-    async carriers(activation: string) {
+    carriers: async (activation: string) => {
       read.length = 0;
       const found = (await scan()).get(activation) ?? [];
       return { pids: found.map(({ pid }) => pid), read: [...read] };

@@ -38,9 +38,9 @@ function raisable(): ReadonlySet<string> {
       .map((name) => readFileSync(join(PACKAGES, folder, name), 'utf8')),
   );
   const words = sources.flatMap((text) =>
-    [...text.matchAll(/'([a-z][a-z0-9]*(?:-[a-z0-9]+)+)'/g)].map(([, word]) => word),
+    [...text.matchAll(/'([a-z][a-z0-9]*(?:-[a-z0-9]+)+)'/g)].map(([, word = '']) => word),
   );
-  return new Set(words.filter((word) => word !== undefined && Object.hasOwn(catalogue, word)) as string[]);
+  return new Set(words.filter((word) => Object.hasOwn(catalogue, word)));
 }
 
 test('every code that a deployment or a restart can reach is reached, and each other one says why not', async () => {
