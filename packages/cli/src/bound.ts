@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const BINDING = '.toml';
 
-/** The targets of a fleet by the names of their binding files; `null` when they cannot be listed. No daemon is asked. */
+/** The targets of a fleet by the names of their binding files, without a daemon; `null` when they cannot be listed. */
 export async function boundTargets(fleet: string): Promise<readonly string[] | null> {
   const files = await readdir(join(fleet, 'bindings')).catch(() => null);
   if (files === null) return null;

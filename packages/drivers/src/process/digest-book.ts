@@ -21,7 +21,8 @@ const LINE = /^=(\d+:\d+:\d+:\d+:\d+) (\S+)$/;
 
 /**
  * Digests that outlive the daemon, of this boot only: its first line is the boot id, each other one a file's stamp and
- * digest. It is begun anew when it is full. It lies where the tickets lie and is trusted as they are. Whatever is amiss with it, files are read again.
+ * digest; when it is full it is begun anew. It lies where the tickets lie and is trusted as they are. Whatever is amiss
+ * with it, files are read again.
  */
 export function digestBook(file: string, clock: Pick<Clock, 'bootId' | 'wallMs'>): KeptDigests {
   const begin = `${clock.bootId}\n`;
