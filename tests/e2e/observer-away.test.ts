@@ -129,7 +129,6 @@ test('the observer kept away: what runs goes on, and nothing begins that changes
     // It does not speak to the observer yet.
     const { pid } = await version(fleet);
     process.kill(pid, 'SIGSTOP');
-    t.signal.addEventListener('abort', () => process.kill(pid, 'SIGCONT'));
     const back = await fleet.up('observer');
     let { transaction } = await statusOf(fleet, 'ghostlight');
     const awaits = 'the observer, which is to judge ghostlight@';
