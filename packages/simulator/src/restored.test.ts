@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALONE, CALM, GATED, type Scenario, twoDeploys } from './scenario.ts';
+import { ALONE, CALM, diesOnce, GATED, type Scenario, twoDeploys } from './scenario.ts';
 import { dice } from './seed.ts';
 import { Simulation } from './simulation.ts';
 import type { TargetShape } from './world/sources.ts';
@@ -63,6 +63,40 @@ test('I1: a first deployment that is given back takes the lease from nobody whom
     assert.ok(told.includes('lease-row-unexpected'), told.join());
   }
   assert.ok(stuck > 2, `${stuck} runs were put back within their handover`);
+});
+
+for (const [what, shape] of [
+  ['behind a gate', GATED],
+  ['that compares rows', ROWS],
+  ['that cannot overlap', ALONE],
+] as const) {
+  test(`I1, I7, I9: a spare ${what} that newer records launched serves on, and comes back once it dies`, async () => {
+    const once = { ...diesOnce('good', shape), restored: { takenAtMs: 600, atMs: 2_000 } };
+    const simulation = new Simulation(once);
+    const { violations, world } = await simulation.run();
+    assert.deepEqual(violations, []);
+    const serving = world.named('app')?.activation ?? '';
+    assert.deepEqual([...world.processes.keys()].at(-1), serving);
+    assert.equal(world.processes.get(serving)?.alive, true);
+    assert.match(JSON.stringify(simulation.engine?.incidents()), /which was only kept for the next restart/);
+    const twice = new Simulation({ ...once, kills: [...once.kills, { target: 'app', atMs: 9_000 }] });
+    const later = await twice.run();
+    assert.deepEqual(later.violations, []);
+    const back = later.world.named('app')?.activation ?? '';
+    assert.ok(back !== serving && later.world.processes.get(back)?.alive === true, 'by a launch of these records');
+    assert.deepEqual(twice.engine?.incidents(), []);
+  });
+}
+
+test('I9: of a program that keeps no state, what older records admitted is brought back and routed', async () => {
+  const shape = { stores: 0, routed: true };
+  const simulation = new Simulation({ ...twoDeploys('good', shape), restored: { takenAtMs: 150, atMs: 700 } });
+  const { violations, world } = await simulation.run();
+  assert.deepEqual(violations, []);
+  const newer = world.ledger.of('started')[1]?.activation ?? '';
+  const back = world.ledger.of('told-restored').at(-1)?.route ?? [];
+  assert.ok(back.length === 1 && !back.includes(newer), back.join());
+  assert.equal(world.processes.get(back[0] ?? '')?.alive, true);
 });
 
 test('I1, I5: whenever records are put back, and whatever befalls the programs, nothing older is granted', async () => {

@@ -26,6 +26,8 @@ export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answer
   readonly hold: Evidence<Freeze>;
   /** The rows of the body on duty, read once while nothing else is at work, with who stands behind them. */
   readonly rows: Evidence<LeaseRows>;
+  /** Whether what is projected is a launch of this target; read only when it is none that the record names. */
+  readonly projected: { readonly activation: string; readonly issued: boolean } | null;
   /** When this engine began to listen to the process, monotonic milliseconds: silence before that says nothing. */
   readonly heardSinceMs: number;
 }

@@ -5,7 +5,7 @@ import { CHARGED_LIMIT, type ContinuityRecord, ISSUED_LIMIT } from '../records/c
 import { newTransaction, type TransactionRecord } from '../records/transaction.ts';
 import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
-import { mintOf } from './continuity-spare.ts';
+import { mintOf, spareHolds } from './continuity-spare.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { retryDelayMs, TOLERATED_ATTEMPTS } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -65,7 +65,12 @@ export function bringBack(e: ContinuityEvidence, body: Body, cause: Cause, detai
       return backOff(e, record, lost, e.now.monotonicMs + due - waitedMs);
     }
   }
-  return ended(e, body, cause, () => demoted(e, body, record, lost, () => begin(e, body, record, cause, free)));
+  return ended(
+    e,
+    body,
+    cause,
+    () => spareHolds(e, lost) ?? demoted(e, body, record, lost, () => begin(e, body, record, cause, free)),
+  );
 }
 
 /** A long run forgives, once, when it is found to be over. */
@@ -161,8 +166,9 @@ function demoted(
 ): ContinuityDecision {
   const projected = e.word.kind === 'seen' ? e.word.value.activation : null;
   if (projected === null) return then();
-  const ours = [body.document.activation, ...record.issued, ...(headOf(e) ?? [])];
-  if (!ours.includes(projected)) {
+  const ours = [body.document.activation, ...record.issued, record.spare?.activation, ...(headOf(e) ?? [])];
+  if (!ours.includes(projected) && e.projected?.activation !== projected) return { kind: 'look', at: 'projected' };
+  if (!ours.includes(projected) && e.projected?.issued !== true) {
     const why = `${projected}, which none of its transactions issued, is projected`;
     return rest({
       concerns: [{ code: 'projection-foreign', detail: `${lost}; ${why}` }],
@@ -254,10 +260,14 @@ function begin(
   };
 }
 
-/** The spare of this release and boot, as far as it was minted; else a fresh id. */
+/**
+ * The spare of this release and boot, as far as it was minted; else a fresh id. A spare that unreadable rows may name
+ * is not launched (I10).
+ */
 function nextLaunch(e: ContinuityEvidence, body: Body): Launch {
   const { spare } = e.record;
-  if (spare === null || spare.incarnation !== body.incarnation || spare.bootId !== e.now.bootId) {
+  const isUnread = e.plan.state !== null && e.rows.kind === 'unknown';
+  if (isUnread || spare === null || spare.incarnation !== body.incarnation || spare.bootId !== e.now.bootId) {
     return { step: 'issued', id: e.fresh.activation };
   }
   const minted = answerTo(e, mintOf(body, spare.activation));

@@ -1,6 +1,7 @@
 import { type Body, subjectOf } from '../records/body.ts';
 import { type ContinuityDecision, rest } from './continuity-decision.ts';
-import type { ContinuityEvidence } from './continuity-evidence.ts';
+import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
+import { LOOK_AGAIN_MS } from './deadline.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
@@ -25,6 +26,27 @@ export function keepSpare(e: ContinuityEvidence, body: Body): ContinuityDecision
   }
   return trying(e, mintOf(body, spare.activation));
 }
+
+/**
+ * Our records may be older than the world: what they keep as a spare was launched since and holds the lease. While
+ * anything of it may live, nothing is started beside it and it is not taken for a candidate (I1, I7); once it is seen
+ * gone it is a launch of ours that has ended. `null`: no row names it.
+ */
+export function spareHolds(e: ContinuityEvidence, lost: string): ContinuityDecision | null {
+  const { spare } = e.record;
+  if (spare === null || e.plan.state === null) return null;
+  if (e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
+  if (!namesSpare(e) || e.holder.found.kind === 'absent') return null;
+  const why = `the lease row names ${spare.activation}, which was only kept for the next restart`;
+  return rest({
+    concerns: [{ code: 'lease-row-unexpected', detail: `${lost}; ${why}` }],
+    wait: { what: `the lease: ${why}`, remedy: 'idunn inspect' },
+    wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+  });
+}
+
+const namesSpare = ({ record, rows }: ContinuityEvidence): boolean =>
+  rows.kind === 'seen' && Object.values(rows.value).some(({ activation }) => activation === record.spare?.activation);
 
 export const mintOf = (body: Body, activation: string): EffectOf<'mint'> => ({
   kind: 'mint',

@@ -4,6 +4,7 @@ import { absent, type Moment, refusal, seen, unknown } from '@idunn/kernel';
 import { noContinuity } from '../records/continuity.ts';
 import {
   alive,
+  CANDIDATE,
   INCUMBENT,
   laterBy,
   launchOf,
@@ -34,6 +35,7 @@ const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   hold: absent,
   rows: seen(rows(4, 'act-old')),
   holder: { issued: true, found: NOT_LOOKED },
+  projected: null,
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],
@@ -69,6 +71,27 @@ test('I1, I3: what runs as admitted while its lease names another is told, and n
   }
   const unread = decideContinuity(evidence({ rows: unknown('the disk is busy') }));
   assert.deepEqual(unread, decideContinuity(evidence()));
+});
+
+test('I1, I7: a spare that holds the lease already was launched by newer records: it is left alone', () => {
+  const spare = { activation: 'act-spare', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
+  const restart = (more: Partial<ContinuityEvidence>) =>
+    decideContinuity(dead({ record: { ...noContinuity('app'), spare }, rows: seen(rows(7, 'act-spare')), ...more }));
+  assert.deepEqual(restart({ rows: NOT_LOOKED }), { kind: 'look', at: 'rows' });
+  for (const found of [seen(CANDIDATE.handle), unknown('the control group cannot be read')]) {
+    const decision = restart({ holder: { issued: true, found } });
+    assert.ok(decision.kind === 'rest' && decision.wakeAtMs !== null);
+    assert.deepEqual(
+      decision.concerns.map(({ code }) => code),
+      ['lease-row-unexpected'],
+    );
+  }
+  const over = restart({ holder: { issued: true, found: absent } });
+  assert.ok(over.kind === 'persist' && over.begin?.activation.activation === 'act-spare', 'spent, and seen to be ours');
+  const unread = restart({ rows: unknown('the disk is busy') });
+  assert.ok(unread.kind === 'persist' && unread.begin?.activation.activation !== 'act-spare');
+  const projected = restart({ holder: { issued: true, found: absent }, word: seen(word(OLD, 'act-spare')) });
+  assert.ok(projected.kind === 'act' && projected.effect.kind === 'demote', 'a spare is a launch of ours');
 });
 
 test('nothing is begun while a transaction owns the target', () => {
@@ -142,9 +165,20 @@ test('I1, I9: what held the last restart is an open incident until it ends, also
 });
 
 test('I5: an activation that none of its transactions issued is never adopted and never demoted', () => {
-  const decision = decideContinuity(dead({ word: seen(word(OLD, 'act-foreign')) }));
+  const projected = { activation: 'act-foreign', issued: false };
+  const decision = decideContinuity(dead({ word: seen(word(OLD, 'act-foreign')), projected }));
   assert.ok(decision.kind === 'rest');
   assert.equal(decision.concerns[0]?.code, 'projection-foreign');
+});
+
+test('I9: what a return of it had launched is demoted by its name, though continuity never began it', () => {
+  const told = seen(word(OLD, 'act-returned'));
+  assert.deepEqual(decideContinuity(dead({ word: told })), { kind: 'look', at: 'projected' });
+  const decision = decideContinuity(dead({ word: told, projected: { activation: 'act-returned', issued: true } }));
+  assert.ok(decision.kind === 'act' && decision.effect.kind === 'demote');
+  assert.equal(decision.effect.activation, 'act-returned');
+  const other = { activation: 'act-earlier', issued: true };
+  assert.deepEqual(decideContinuity(dead({ word: told, projected: other })), { kind: 'look', at: 'projected' });
 });
 
 test('F11: a presence that lapsed is an incident; it is a death only as the binding says', () => {

@@ -5,6 +5,7 @@ import { recordOfAdmission } from '../decisions/continuity-admission.ts';
 import type { Concern, ContinuityDecision, Rest } from '../decisions/continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from '../decisions/continuity-evidence.ts';
 import { type Answered, type Effect, effectKey } from '../decisions/effects.ts';
+import { incumbentsOf } from '../decisions/lease-at-hand.ts';
 import type { Body } from '../records/body.ts';
 import { type ContinuityRecord, noContinuity } from '../records/continuity.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -15,7 +16,7 @@ import { type Held, put } from './journal.ts';
 import { type Begun, begun } from './lane.ts';
 import { look } from './look.ts';
 import { perform } from './perform.ts';
-import { holder, NOTHING_READ } from './witness.ts';
+import { holder, isIssued, NOTHING_READ } from './witness.ts';
 
 /** Steps that one turn may take. */
 const STEPS_PER_TURN = 64;
@@ -61,6 +62,7 @@ export class Vigil {
   #asked = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
   #lease: Pick<ContinuityEvidence, 'rows' | 'holder'> = LEASE_NOT_READ;
+  #projected: ContinuityEvidence['projected'] = null;
   /** The activation that is listened to, and since when. */
   #heard: VigilMemory['heard'] = null;
   readonly #answers = new Map<string, Answered>();
@@ -160,6 +162,7 @@ export class Vigil {
 
   async turn(): Promise<void> {
     this.#hold = NOT_LOOKED;
+    this.#projected = null;
     for (let steps = 0; steps < STEPS_PER_TURN && !this.#core.stopped && this.#running.size === 0; steps += 1) {
       const target = this.#host.record?.value ?? null;
       const body = target === null ? null : onDuty(target);
@@ -180,7 +183,8 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
-        else if (decision.at === 'rows') this.#lease = await this.#readLease(evidence.plan, body);
+        else if (decision.at === 'rows') this.#lease = await this.#readLease(evidence);
+        else if (decision.at === 'projected') this.#projected = await this.#readProjected(evidence);
         else if (body !== null) await this.look(body);
         return true;
       }
@@ -210,6 +214,7 @@ export class Vigil {
       word: ports.observerFor(this.#host.target).read(body.incarnation),
       hold: this.#hold,
       ...this.#lease,
+      projected: this.#projected,
       heardSinceMs: this.#heardSince(body),
       answers: Object.fromEntries(this.#answers),
       running: [...this.#running.keys()],
@@ -217,15 +222,23 @@ export class Vigil {
   }
 
   /** Rows that could not be read are not asked for again and again: whoever needs them reads them. */
-  async #readLease({ state }: Plan, body: Body | null): Promise<Pick<ContinuityEvidence, 'rows' | 'holder'>> {
+  async #readLease(e: ContinuityEvidence): Promise<Pick<ContinuityEvidence, 'rows' | 'holder'>> {
+    const { state } = e.plan;
     if (state === null) return { ...LEASE_NOT_READ, rows: unknown('it keeps no state') };
     try {
       const rows = await this.#core.ports.lease.read(state);
-      const known = body === null ? [] : [body.document.activation];
-      return { rows, holder: await holder(this.#core, this.#host.target, known, rows) };
+      const known = incumbentsOf(e).map(({ document }) => document.activation);
+      const minted = e.record.spare?.activation ?? null;
+      return { rows, holder: await holder(this.#core, this.#host.target, { known, minted, rows }) };
     } catch (fault) {
       return { ...LEASE_NOT_READ, rows: unknown(String(fault)) };
     }
+  }
+
+  async #readProjected({ word }: ContinuityEvidence): Promise<ContinuityEvidence['projected']> {
+    const activation = word.kind === 'seen' ? word.value.activation : null;
+    if (activation === null) return null;
+    return { activation, issued: await isIssued(this.#core.journal, this.#host.target, activation) };
   }
 
   #heardSince(body: Body): number {

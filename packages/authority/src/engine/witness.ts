@@ -85,12 +85,7 @@ export async function read(
     claim,
     route: served,
     consent: consent?.value ?? null,
-    holder: await holder(
-      context,
-      lane.tx.target,
-      wanted.map(({ activation }) => activation),
-      rows,
-    ),
+    holder: await holder(context, lane.tx.target, { known: wanted.map(({ activation }) => activation), rows }),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
 }
@@ -117,20 +112,24 @@ async function process(
   }
 }
 
-/** Who stands behind a row that names none of the processes at hand. */
+/** Who stands behind a row that names none of the processes at hand. `minted`: what is ours and was never launched. */
 export async function holder(
   { ports, journal }: Pick<WitnessContext, 'ports' | 'journal'>,
   target: string,
-  known: readonly string[],
-  rows: Evidence<LeaseRows>,
+  { known, minted = null, rows }: { known: readonly string[]; minted?: string | null; rows: Evidence<LeaseRows> },
 ): Promise<Readings['holder']> {
   if (rows.kind !== 'seen') return NOTHING_READ.holder;
   const named = Object.values(rows.value).find(({ activation }) => activation !== null)?.activation ?? null;
   if (named === null || known.includes(named)) return { issued: true, found: notRead };
   // A row lies where a workload writes: it may hold any words at all.
+  const isOurs = named === minted || (await isIssued(journal, target, named));
+  return isOurs ? { issued: true, found: await ports.workload.find(target, named) } : { issued: false, found: notRead };
+}
+
+/** A transaction of this target has launched it, as far as our records go. */
+export async function isIssued(journal: WitnessContext['journal'], target: string, named: string): Promise<boolean> {
   const issued = isRecordId(named) ? await journal.read('activation', named) : null;
-  if (issued === null || issued.value.target !== target) return { issued: false, found: notRead };
-  return { issued: true, found: await ports.workload.find(target, named) };
+  return issued !== null && issued.value.target === target;
 }
 
 /** The live words about every activation that the records name; they are in memory and cost nothing. */

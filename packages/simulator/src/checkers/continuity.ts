@@ -4,7 +4,7 @@ import type { Entry } from '../world/ledger.ts';
 import type { TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgottenWords, isHeld } from './restored.ts';
+import { forgotten, forgottenWords, isHeld } from './restored.ts';
 
 /** The longest wait between two attempts, with the start of a program on top. */
 const LONGEST_WAIT_MS = 300_000 + 10_000;
@@ -61,7 +61,12 @@ const isActivationOf = (world: World, activation: string, target: string): boole
 
 /** What keeps a target from being served: somebody lives, is active, and both authorities name it. `null`: nothing. */
 function missing(world: World, target: string, shape: TargetShape | undefined): string | null {
-  const launched = [...world.processes.values()].filter((one) => one.activation.target === target);
+  const stateful = (shape?.stores ?? 0) > 0;
+  // Without state nothing names a launch whose records went when older ones were put back: it is not the one on duty.
+  const unknown = stateful ? new Set<string>() : forgotten(world);
+  const launched = [...world.processes.values()].filter(
+    (one) => one.activation.target === target && !unknown.has(one.id),
+  );
   const last = launched.at(-1);
   if (last === undefined || DOOMED.has(last.behaviour)) return null;
   const living = launched.filter(({ alive }) => alive);
@@ -69,7 +74,6 @@ function missing(world: World, target: string, shape: TargetShape | undefined): 
   const active = living.filter(({ state }) => state === 'active' || state === 'degraded');
   const [first] = active;
   if (first === undefined) return `${living.map(({ id }) => id).join(' and ')} never became active`;
-  const stateful = (shape?.stores ?? 0) > 0;
   const named = world.named(target)?.activation;
   const holder = stateful ? active.find(({ id }) => id === named) : first;
   if (holder === undefined) return `its lease names ${named ?? 'nobody'}, and ${first.id} is active`;

@@ -5,6 +5,7 @@ import type { Judged, Violation } from './judged.ts';
 /** Launches whose records went with those that were put back: Idunn cannot know of them. */
 export function forgotten(world: World): ReadonlySet<string> {
   const lost = new Set<string>();
+  if (world.ledger.of('restored').length === 0) return lost;
   let since = new Set<string>();
   for (const entry of world.ledger.entries) {
     if (entry.kind === 'backed-up') since = new Set();

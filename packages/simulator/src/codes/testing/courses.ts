@@ -58,6 +58,7 @@ const atItsGate = Array.from({ length: 24 }, (_, index) => 270 + 2 * index).flat
 /** Courses of the world that between them come to every code; what no scenario can say is in the test. */
 export const COURSES: readonly Scenario[] = [
   ...builds,
+  ...meeting('effect-claimed', 76, 80),
   ...meeting('effect-claimed', 96, 140),
   ...meeting('reading-garbled', 60, 180),
   // Around the grant.
@@ -70,6 +71,7 @@ export const COURSES: readonly Scenario[] = [
   struck('materialized', 'machine-suspended'),
   struck('sealed', 'machine-suspended'),
   struck('incumbent-fenced', 'machine-suspended'),
+  struck('incumbent-fenced', 'candidate-paused'),
   ...atItsGate,
   struck('activation-observed', 'observer-gone'),
   unreadable('process'),
@@ -77,6 +79,8 @@ export const COURSES: readonly Scenario[] = [
   unreadable('route'),
   unreadable('process', ALONE),
   killed(1_000, 3_000, 12_000, 24_000, 46_000, 90_000, 180_000),
+  // What was launched last went with the records that were put back.
+  { ...killed(1_000, 2_000), restored: { takenAtMs: 600, atMs: 12_000 } },
   { ...killed(1_000), holds: [{ target: 'app', fromMs: 900, untilMs: 4_000, unreadable: false }] },
   { ...killed(1_000), holds: [{ target: 'app', fromMs: 900, untilMs: 4_000, unreadable: true }] },
   { ...first(), freezes: [{ target: 'app', fromMs: 5, untilMs: 4_000, unreadable: true }] },
