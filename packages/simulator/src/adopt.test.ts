@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CALM } from './scenario.ts';
+import { CALM, diesOnce, type Scenario } from './scenario.ts';
 import { Simulation } from './simulation.ts';
+import { sweep } from './sweep.ts';
 import { refOf } from './world/sources.ts';
 
 const TARGETS = 100;
@@ -69,4 +70,18 @@ test('I6: running targets are taken up by identity, each with one look and two r
   assert.deepEqual(living(), before);
   const views = await simulation.ask((engine) => engine.targets());
   assert.ok(views.every(({ admitted, incidents }) => admitted !== null && incidents.length === 0));
+});
+
+test('I6, I9: a restart without the observer goes on wherever an engine dies over it', async () => {
+  const atMs = 900;
+  const scenario: Scenario = {
+    ...diesOnce('good', { stores: 2, routed: true }),
+    observerDown: [{ fromMs: atMs - 100, untilMs: atMs + 400 }],
+  };
+  const { failing, outcomes } = await sweep(scenario);
+  assert.deepEqual([...outcomes], ['admitted']);
+  assert.deepEqual(
+    failing.map(({ crashAt, report }) => ({ crashAt, violations: report.violations })),
+    [],
+  );
 });

@@ -174,7 +174,7 @@ const firstWord = ({ health }: Plan): [what: string, remedy: string] =>
  * meanwhile, and it grants nothing. A restart may have nothing but this connection's word, and opens it until it
  * stands.
  */
-function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running, alone: boolean): Decision | null {
+export function meetEarly(e: DeployEvidence, subject: Subject, { handle }: Running, alone: boolean): Decision | null {
   const effect = { kind: 'open-channel', handle } as const;
   if (e.running.includes(effectKey(effect)) || (planOf(e, subject.plan).state === null && !alone)) return null;
   const answered = answerTo(e, effect);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, type Digest, digestJson, seen, unknown } from '@idunn/kernel';
+import { absent, type Digest, digestJson, refusal, seen, unknown } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import {
   alive,
@@ -179,4 +179,24 @@ test('going back without state hears the incumbent on its own connection when th
   });
   const e = evidence({ plans: stateless, slots: unseen('active', null) });
   assert.equal(stepOf(returning, e), 'open-channel');
+});
+
+test('I6, I9: a restart that another engine takes up as it warms hears it on its own connection, for ever', () => {
+  const tx = transaction(
+    { phase: 'warming', subject: OLD.subject, launch: old },
+    { request: { kind: 'continuity', cause: 'rebooted' } },
+  );
+  const slots = { 'act-old': alive(old, { word: away }) };
+  assert.equal(stepOf(tx, evidence({ slots })), 'open-channel');
+  const open: Effect = { kind: 'open-channel', handle: old.handle };
+  const refused = {
+    'open-channel act-old': {
+      effect: open,
+      outcome: { ok: false as const, refusal: refusal('channel-not-listening', 'It does not listen yet.') },
+      atMs: evidence().now.monotonicMs,
+      attempts: 1,
+    },
+  };
+  assert.equal(stepOf(tx, evidence({ slots, answers: refused })), 'wait');
+  assert.equal(stepOf(tx, evidence({ slots, answers: refused, now: laterBy(200) })), 'open-channel');
 });

@@ -12,7 +12,7 @@ import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
-import { exited } from './launch.ts';
+import { exited, meetEarly } from './launch.ts';
 import { heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
@@ -46,14 +46,18 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
   if (process.kind === 'unknown') return lookAgain(at, `the candidate cannot be seen: ${process.because}`);
   const other = otherThanLaunched(e, subject, launch, process.value, back);
   if (other !== null) return failed(other);
+  const alone = tx.request.kind === 'continuity';
   const judged = judgeWord(e, plan, launch.id, {
     granted: null,
-    alone: tx.request.kind === 'continuity',
+    alone,
     ...(back ? { brought: launch } : {}),
   });
   if (judged.kind === 'wrong') return failed(judged.why);
-  if (judged.kind === 'silent') return lookAgain(at, 'a fresh word of the candidate');
-  if (tx.request.kind !== 'continuity') {
+  if (judged.kind === 'silent') {
+    // An engine that comes after the one that heard it has no connection to it yet (I6, I9).
+    return (alone ? meetEarly(e, subject, launch, alone) : null) ?? lookAgain(at, 'a fresh word of the candidate');
+  }
+  if (!alone) {
     const away = observerAway(e, launch.id);
     if (away !== null) return lookAgain(at, away.reason);
     const undisclosed = awaitDisclosure(e, untilMs);
