@@ -2,6 +2,7 @@ import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import { phaseRow } from '../model/phase-table.ts';
+import { type Body, bodyOf } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import { endProcess } from './clearing.ts';
 import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
@@ -38,6 +39,14 @@ export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {
   }
   if (move.to.activation !== launch.id) return { at: 'relaunched', row };
   return isTo ? { at: 'granted', epoch: row.epoch } : { at: 'before-move', row };
+}
+
+/** The launch of the successor that the row names, or named last; `null` while it never named one. */
+export function holderIn(e: DeployEvidence, passage: Passage): Body | null {
+  const { subject, launch } = passage.successor;
+  const where = whereabouts(e, passage);
+  if (where.at !== 'granted' || launch.step !== 'current') return passage.held ?? null;
+  return bodyOf(subject, launch, where.epoch, passage.echoed.includes(launch.id));
 }
 
 /** Nothing has moved yet: the row still reads as at the intent, or without state the route has not switched. */
@@ -220,8 +229,10 @@ function relaunch(f: PassageFrame): Decision {
     });
   }
   const id = e.fresh.activation;
+  const holder = holderIn(e, passage);
   const next: Passage = {
     ...passage,
+    ...(holder === null ? {} : { held: holder }),
     successor: { subject, launch: { step: 'issued', id } },
     spent: [...passage.spent, launch.id].slice(-64),
     relaunches: passage.relaunches + 1,

@@ -1,15 +1,16 @@
 import { type Refusal, refusal } from '@idunn/kernel';
-import { bodyOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
 import type { DeployState } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
 import { conclude, type Decision } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
+import { holderIn } from './passage.ts';
 import type { Whereabouts } from './passage-frame.ts';
 
 /**
  * A later command replaces what neither finishes nor returns (F22). A launch that holds the lease stays as the next
- * one's incumbent; one that does not is ended first, so that the row names a process that is proven gone.
+ * one's incumbent; one that does not is ended first, so that the row names a process that is proven gone. Whoever the
+ * row names is left as stranded, dead or alive: if nobody replaces it, continuity brings it back (I9).
  */
 export function supersede(
   e: DeployEvidence,
@@ -26,13 +27,10 @@ export function supersede(
     revision: subject.revision,
     refusal: refusal(why.code, why.reason, { remedy: why.remedy }),
   };
-  if (where.at === 'granted' && launch.step === 'current') {
-    const stranded = bodyOf(subject, launch, where.epoch, passage.echoed.includes(launch.id));
-    return conclude(state, outcome, about, { target: { stranded, takenBy: null } });
-  }
-  return endProcess(e, { launch, graceMs, proven: false }, () =>
-    conclude(state, outcome, about, { target: { stranded: null, takenBy: null } }),
-  );
+  const stranded = holderIn(e, passage) ?? e.target.stranded;
+  const over = (): Decision => conclude(state, outcome, about, { target: { stranded, takenBy: null } });
+  if (where.at === 'granted' && launch.step === 'current') return over();
+  return endProcess(e, { launch, graceMs, proven: false }, over);
 }
 
 /** Somebody waits behind a transaction that is stuck. */

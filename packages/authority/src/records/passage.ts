@@ -23,6 +23,8 @@ export const passageSchema = z.strictObject({
   /** Launches of the successor that ended inside this passage. */
   spent: z.array(nameSchema).max(64).readonly(),
   relaunches: z.int().nonnegative(),
+  /** The last of those that the row named: while the next one is launched, it is what holds the lease. */
+  held: bodySchema.exactOptional(),
   /** What the passage displaces, the one that writes first. */
   predecessors: z.array(bodySchema).max(8).readonly(),
   /** `null` for a target without state. */
