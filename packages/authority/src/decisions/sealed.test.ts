@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestBytes } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
-import { alive, launchOf, OLD } from '../testing/samples.ts';
-import { interpreterChanged, otherBinary } from './sealed.ts';
+import { alive, evidence, launchOf, OLD } from '../testing/samples.ts';
+import { interpreterChanged, otherBinary, otherThanLaunched } from './sealed.ts';
 
 const launch = launchOf(OLD, 'act-old', 11);
 const { process } = alive(launch);
@@ -35,4 +35,25 @@ test('I2, I9: only what is brought back may run under another interpreter, and o
   assert.equal(interpreterChanged(under('host'), { observed: process.value }), null);
   assert.equal(interpreterChanged(under('host'), { observed: other })?.path, '/usr/bin/node');
   assert.equal(interpreterChanged(under('host'), { observed: { ...other, gate: 'waiting' } }), null, 'a launcher');
+});
+
+test('I2, I4: an observation of another process than was started is of nobody, whatever a presence says beside it', () => {
+  assert.ok(process.kind === 'seen');
+  const { release, plan } = OLD;
+  const judge = (change: Partial<typeof process.value.identity>): string | null => {
+    const identity = { ...launch.handle.identity, ...change };
+    return otherBinary({ plan, release, back: false }, launch.handle, { ...launch.observed, identity })?.code ?? null;
+  };
+  assert.equal(judge({}), null);
+  for (const other of [{ pid: 1 }, { startTime: '7' }, { bootId: 'boot-0' }]) {
+    assert.equal(judge(other), 'runtime-identity-mismatch');
+  }
+  const gated = { ...launch.observed, gate: 'waiting' as const };
+  const e = evidence({
+    plans: { [OLD.subject.plan]: { ...OLD.plan, health: { ...OLD.plan.health, kind: 'attended' } as never } },
+  });
+  const seenAtGate = { ...gated, identity: { ...launch.handle.identity, pid: 1 } };
+  const at = { handle: launch.handle, observed: gated };
+  assert.equal(otherThanLaunched(e, OLD.subject, at, gated, false), null);
+  assert.equal(otherThanLaunched(e, OLD.subject, at, seenAtGate, false)?.code, 'runtime-identity-mismatch');
 });

@@ -20,6 +20,8 @@ export interface Taking {
  */
 export function otherBinary(taking: Taking, handle: WorkloadHandle, seen: ObservedRuntime): Refusal | null {
   const { plan, release, back } = taking;
+  const other = otherProcess(handle, seen);
+  if (other !== null) return other;
   if (seen.executable !== release.executableDigest && !(back && hostInterpreter(plan) !== null)) {
     return because('executable-mismatch', `Seen to run: ${seen.executable}; sealed: ${release.executableDigest}.`);
   }
@@ -33,6 +35,14 @@ export function otherBinary(taking: Taking, handle: WorkloadHandle, seen: Observ
     return because('executable-mismatch', `It runs with other words than it was launched with: ${seen.argv}.`);
   }
   return null;
+}
+
+/** What was observed is the process that was started, whatever program and presence agree on (I2, I4). */
+function otherProcess({ activation, identity }: WorkloadHandle, seen: ObservedRuntime): Refusal | null {
+  const { pid, startTime, bootId } = seen.identity;
+  if (pid === identity.pid && startTime === identity.startTime && bootId === identity.bootId) return null;
+  const reason = `Observed: process ${pid}, begun at ${startTime}; ${activation} was started as ${identity.pid}.`;
+  return because('runtime-identity-mismatch', reason);
 }
 
 const hostInterpreter = ({ launch: { program } }: Plan): HostInterpreter | null =>
@@ -59,6 +69,6 @@ export function otherThanLaunched(
   const awaitsGrant = isGated(plan) && observed.gate === 'waiting';
   const { release } = incarnationOf(e, subject.incarnation);
   if (!awaitsGrant) return otherBinary({ plan, release, back }, handle, seen);
-  if (seen.gate === 'waiting') return null;
+  if (seen.gate === 'waiting') return otherProcess(handle, seen);
   return because('ran-before-grant', `${handle.activation} passed its gate; nobody granted it anything.`);
 }
