@@ -49,7 +49,6 @@ const QUIET: ReadonlySet<Effect['kind']> = new Set([
   'hold-route',
   'relinquish',
   'grant',
-  'publish-route',
   'observe-route',
   'stage-route',
   'open-channel',
