@@ -37,7 +37,7 @@ test('I2, I9: only what is brought back may run under another interpreter, and o
   assert.equal(interpreterChanged(under('host'), { observed: { ...other, gate: 'waiting' } }), null, 'a launcher');
 });
 
-test('I2, I4: an observation of another process than was started is of nobody, whatever a presence says beside it', () => {
+test('I2, I4: what is observed of another process than was started is no proof, whatever its presence says', () => {
   assert.ok(process.kind === 'seen');
   const { release, plan } = OLD;
   const judge = (change: Partial<typeof process.value.identity>): string | null => {

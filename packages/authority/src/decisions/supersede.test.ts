@@ -59,7 +59,7 @@ test('I9: a launch that ended while the row named it is remembered as its holder
   assert.deepEqual(granted.state.passage.held, HOLDER);
 });
 
-test('I9, F22: whoever the row names is left as stranded when a stuck handover is superseded before its next launch', () => {
+test('I9, F22: whom the row names is left stranded when a stuck handover is superseded between two launches', () => {
   const left = superseded({ spent: ['act-new'], held: HOLDER });
   assert.deepEqual(left, { stranded: HOLDER, takenBy: null });
   // The next deployment aborts: the holder is restarted, though what is admitted lives without the lease.
