@@ -75,6 +75,7 @@ test('I9, F22: whom the row names is left stranded when a stuck handover is supe
     word: absent,
     hold: absent,
     rows: NOT_LOOKED,
+    holder: evidence().holder,
     heardSinceMs: NOW.monotonicMs,
     answers: {},
     running: [],
