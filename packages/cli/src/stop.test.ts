@@ -71,6 +71,13 @@ test('I8: a stop on a target that there is not is refused, because it would stop
   assert.equal((await idunn('freeze', 'engage', 'anything', '--reason', 'release day')).code, EXIT.done);
 });
 
+test('what is written as a reason cannot steer the terminal of who reads it', async (t) => {
+  const { idunn } = await bench(t);
+  const reason = 'a look\u001b[2J\u202e\nnothing is frozen';
+  const { out } = await idunn('freeze', 'engage', 'ghostlight', '--reason', reason);
+  assert.match(out, /: a look·\[2J··nothing is frozen\n$/);
+});
+
 test('I10: a record that cannot be read is shown as one that holds', async (t) => {
   const { fleet, idunn } = await bench(t);
   const file = join(fleet, 'torn.json');

@@ -1,5 +1,6 @@
 import type { WaitNoteAnswer } from '@idunn/client';
 import type { PhaseEnd, PhaseLine, Progress } from './progress.ts';
+import { printable } from './refusal.ts';
 import { type Style, signsOf } from './style.ts';
 import { pad } from './table.ts';
 import { duration, plural, timeOf } from './words.ts';
@@ -40,7 +41,7 @@ function currentText(line: PhaseLine, nowMs: number, style: Style): string {
 export function waitText({ what, since, until, remedy }: WaitNoteAnswer): string {
   const limit = until === null ? 'without a limit' : `until ${timeOf(until)} at most`;
   const ending = remedy.startsWith('it ') ? remedy : `what to do: ${remedy}`;
-  return `on ${withoutStop(what)}, since ${timeOf(since)}, ${limit}; ${withoutStop(ending)}`;
+  return printable(`on ${withoutStop(what)}, since ${timeOf(since)}, ${limit}; ${withoutStop(ending)}`);
 }
 
 const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '');

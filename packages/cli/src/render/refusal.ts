@@ -99,5 +99,5 @@ const isFault = (value: unknown): value is Fault =>
 const wordsOf = (key: string): string =>
   key.replaceAll(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
 
-/** What a program printed cannot steer the terminal; tabs stay. */
-export const printable = (text: string): string => text.replaceAll(/(?!\t)\p{Cc}/gu, '·');
+/** What a program printed, or a person wrote, cannot steer the terminal or turn a line around; tabs stay. */
+export const printable = (text: string): string => text.replaceAll(/(?!\t)[\p{Cc}\p{Bidi_Control}]/gu, '·');

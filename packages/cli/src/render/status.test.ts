@@ -105,7 +105,7 @@ test('the three truths of each incarnation stand side by side, disagreements bel
 test('what stops a target stands with the command that ends it', () => {
   const stop = (kind: string) => ({
     by: 'ada',
-    reason: 'a look',
+    reason: 'a\nlook',
     since: AT,
     clearedBy: `idunn ${kind} clear ghostlight`,
   });
@@ -114,8 +114,8 @@ test('what stops a target stands with the command that ends it', () => {
   assert.deepEqual(
     lines.filter((line) => line.includes('to clear it')),
     [
-      '  ├─ frozen  by ada, 5 s ago: a look; to clear it: idunn freeze clear ghostlight',
-      '  ├─ held    by ada, 5 s ago: a look; to clear it: idunn hold clear ghostlight',
+      '  ├─ frozen  by ada, 5 s ago: a·look; to clear it: idunn freeze clear ghostlight',
+      '  ├─ held    by ada, 5 s ago: a·look; to clear it: idunn hold clear ghostlight',
     ],
   );
 });

@@ -1,5 +1,6 @@
 import type { IncarnationStatus, Status, TargetStatus } from '@idunn/client';
 import { waitText } from './phases.ts';
+import { printable } from './refusal.ts';
 import { healthMark, type Signs, type Style, signsOf } from './style.ts';
 import { table, widthOf } from './table.ts';
 import { ago, plural, short, timeOf } from './words.ts';
@@ -65,7 +66,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
     ...continuityLines(target, nowMs, style),
     ...target.incidents.map(
       ({ code, detail, since, remedy }) =>
-        `${style.bad(code)}  ${detail} (${ago(since, nowMs)}); what to do: ${remedy}`,
+        `${style.bad(code)}  ${printable(detail)} (${ago(since, nowMs)}); what to do: ${remedy}`,
     ),
   ];
   const truths = truthTable(target.incarnations, nowMs, style);
@@ -78,7 +79,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
 }
 
 const stopText = ({ by, reason, since, clearedBy }: TargetStatus['freezes'][number], nowMs: number): string =>
-  `by ${by}, ${ago(since, nowMs)}: ${reason}; to clear it: ${clearedBy}`;
+  printable(`by ${by}, ${ago(since, nowMs)}: ${reason}; to clear it: ${clearedBy}`);
 
 function transactionLines({ transaction }: TargetStatus, style: Style): string[] {
   if (transaction === null) return [];

@@ -1,4 +1,5 @@
 import type { StopKind, StopRecord } from '@idunn/authority';
+import { printable } from './refusal.ts';
 import { type Style, signsOf } from './style.ts';
 
 /** What `freeze` and `hold` answer with `--json`. */
@@ -17,10 +18,11 @@ const STOPPED = { freeze: 'deployments', hold: 'restarts' } as const;
 
 /** One sentence: whether the record stops anything, and by whose word. */
 export function renderStop(stop: StopAnswer, style: Style): string[] {
-  const { kind, by, since } = stop;
+  const { kind, since } = stop;
+  const by = printable(stop.by ?? '');
   const signs = signsOf(style);
   const what = `${STOPPED[kind]} of ${style.bold(stop.target ?? 'the whole fleet')}`;
-  const reason = stop.reason === null || stop.reason === '' ? '' : `: ${stop.reason}`;
+  const reason = stop.reason === null || stop.reason === '' ? '' : `: ${printable(stop.reason)}`;
   switch (stop.state) {
     case 'engaged':
       return [`${style.note(`${signs.wait} engaged:`)} ${what} wait, by ${by} since ${since}${reason}`];
