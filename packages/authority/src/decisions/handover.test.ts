@@ -215,6 +215,8 @@ test('I6, I9: with rows of several stores unread at the deadline nothing begins 
   assert.equal(told.result?.outcome, 'operator-required');
   const target = { ...TARGET, takenBy: 'tx-1', queue: ['tx-1', 'tx-2'] };
   assert.equal(step({ ...unread, target }, transaction(told.state)).kind, 'wait', 'whoever is behind it waits');
+  const astray = { ...unread, rows: seen(rows(9, 'act-stranger')), target };
+  assert.equal(effectOf(astray, transaction(told.state)), 'end-process', 'rows that agree are no half of a move');
   const moving = { ...unread, rows: torn('act-new', null), target, answers: polite };
   assert.equal(effectOf(moving, transaction(told.state)), 'swap');
 });

@@ -36,11 +36,11 @@ export function decideHandover(tx: TransactionRecord, e: DeployEvidence, state: 
     untilMs: state.stuck === null ? (expiredAtMs(tx, e) ?? untilMs(tx, e, passage, where.at === 'granted')) : null,
     persistent: state.stuck !== null,
     keep: (next, more = {}) => keep(tx, e, state, next, more),
-    giveUp: (why, fenced) => giveUpForward(tx, e, state, why, fenced && (mayBeTorn(where, plan) ? 'torn' : 'whole')),
+    giveUp: (why, fenced) => giveUpForward(tx, e, state, why, fenced && (mayBeTorn(e, where, plan) ? 'torn' : 'whole')),
     arrived: (epoch) => arrived(e, state, plan, epoch),
     confirmed: (epoch, seen) => admit(tx, e, state, epoch, seen),
   };
-  if (isSuperseded(e, state.stuck) && !mayBeTorn(where, plan)) {
+  if (isSuperseded(e, state.stuck) && !mayBeTorn(e, where, plan)) {
     return supersede(e, state, passage, where, state.stuck, plan.deadlines.stopMs);
   }
   return decidePassage(frame);

@@ -130,9 +130,13 @@ function endMove(f: PassageFrame, ended: (why: Refusal) => Decision): Decision {
   return ending.kind === 'wait' ? { ...ending, incident: 'fence-not-proven' } : ending;
 }
 
-/** A move between several stores that has begun, or whose rows cannot be read: nothing else can begin in its middle. */
-export const mayBeTorn = (where: Whereabouts, { state }: Plan): boolean =>
-  where.at === 'moving' || (where.at === 'unreadable' && state !== null && state.stores.length > 1);
+/** A move between several stores that has begun, or may have: rows that agree are no half of one (I6). */
+export const mayBeTorn = (e: DeployEvidence, where: Whereabouts, { state }: Plan): boolean =>
+  where.at === 'moving' ||
+  (where.at === 'unreadable' && state?.lease === 'rows' && state.stores.length > 1 && !agree(e.rows));
+
+const agree = (rows: DeployEvidence['rows']): boolean =>
+  rows.kind === 'seen' && readRows(rows.value, null).kind === 'uniform';
 
 /**
  * The row that the way back meets in the incumbent's own place: the last that it was granted to was a later launch of

@@ -23,7 +23,7 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   const { subject } = passage.successor;
   const plan = planFor(e, passage);
   const where = whereabouts(e, passage);
-  if (isSuperseded(e, state.stuck) && !mayBeTorn(where, plan)) {
+  if (isSuperseded(e, state.stuck) && !mayBeTorn(e, where, plan)) {
     const { stuck, candidate } = state;
     const graceMs = plan.deadlines.stopMs;
     return clearAway(e, candidate, () => supersede(e, state, passage, where, stuck, graceMs));
