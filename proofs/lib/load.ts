@@ -11,6 +11,8 @@ export interface Acked {
 export interface LoadReport {
   readonly requests: number;
   readonly acked: readonly Acked[];
+  /** Answers with success that do not speak of what was asked, in words: somebody else gave them. */
+  readonly strays: readonly string[];
   /** First-try failures, in words: any answer but 2xx, or a connection error. */
   readonly failures: readonly string[];
   /** Every request's time, in milliseconds. */
@@ -32,6 +34,7 @@ export class Load {
   readonly #restMs: number;
   readonly #paths: { readonly post: string; readonly read: string };
   readonly #acked: Acked[] = [];
+  readonly #strays: string[] = [];
   readonly #failures: string[] = [];
   readonly #latenciesMs: number[] = [];
   readonly #waiting = new Set<{ readonly acked: number; readonly resolve: (atMs: number) => void }>();
@@ -72,17 +75,29 @@ export class Load {
     this.#stopped = true;
     await Promise.all(this.#clients);
     this.#agent.destroy();
-    return { requests: this.#requests, acked: this.#acked, failures: this.#failures, latenciesMs: this.#latenciesMs };
+    return {
+      requests: this.#requests,
+      acked: this.#acked,
+      strays: this.#strays,
+      failures: this.#failures,
+      latenciesMs: this.#latenciesMs,
+    };
   }
 
   async #loop(client: string): Promise<void> {
     for (let round = 0; !this.#stopped; round++) {
       const id = `${client}-${round}`;
       const answer = await this.#ask('POST', this.#paths.post, JSON.stringify({ id, text: `a light from ${client}` }));
-      if (answer !== null) this.#acknowledge(JSON.parse(answer.body) as Acked);
+      if (answer !== null) this.#answered(id, answer.body);
       if (round % 4 === 3) await this.#ask('GET', this.#paths.read);
       await new Promise((resolve) => setTimeout(resolve, this.#restMs));
     }
+  }
+
+  #answered(id: string, body: string): void {
+    const acked = JSON.parse(body) as Acked;
+    if (acked.id === id) this.#acknowledge(acked);
+    else this.#strays.push(`${id} at ${new Date().toISOString()}: ${body.slice(0, 200)}`);
   }
 
   #acknowledge(acked: Acked): void {

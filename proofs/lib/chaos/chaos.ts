@@ -61,10 +61,13 @@ export function chaos({ seed, minutes, note }: Chaos): Promise<{ figures: Figure
     const acked = ghostlight.acked.length + notes.acked.length;
     const lost = world.lost + kept.lost;
     const doubled = world.doubled + kept.doubled;
+    const strays = [...ghostlight.strays, ...notes.strays];
+    for (const stray of strays.slice(0, 5)) note(`somebody else answered ${stray}`);
     const garbage = kept.garbage + events.filter(({ id }) => id.startsWith(GARBAGE)).length;
     const claims = [
       ...tooLittle(minutes, deeds, acked),
-      claim(`every acknowledged write is there (lost ${lost})`, lost === 0),
+      claim(`every acknowledged write is there (ghostlight lost ${world.lost}, notes lost ${kept.lost})`, lost === 0),
+      claim(`whoever was asked answers, and nobody else (${strays.length} strays)`, strays.length === 0),
       claim(`every write is there once (doubled ${doubled})`, doubled === 0),
       claim('the hash chain of ghostlight is whole', world.chainIntact),
       claim('epochs only rise along the journal', world.epochsRise),
