@@ -60,7 +60,8 @@ test('I1: an incumbent that says it gave its lease up and writes on is fenced by
   const calm = twoDeploys('good');
   const deploys = calm.deploys.map((one, at) => (at === 0 ? { ...one, behaviour: 'feigns-relinquish' as const } : one));
   let wroteOn = 0;
-  for (let seed = 1; seed <= 20; seed += 1) {
+  // A write seldom falls between the question and the move of the row: about once in sixteen runs.
+  for (let seed = 1; seed <= 20 || (wroteOn === 0 && seed <= 400); seed += 1) {
     const { results, violations, world } = await run({ ...calm, seed, deploys });
     assert.deepEqual(violations, []);
     assert.equal(results[1]?.outcome, 'admitted');
