@@ -67,8 +67,8 @@ test('whatever the umask, nothing that Idunn makes can be written by others', as
       if (!found.isSymbolicLink() && (found.mode & 0o022) !== 0)
         open.push(`${(found.mode & 0o777).toString(8)} ${path}`);
     }
-    // As root a workload's own user passes through to what is its own, and lists nothing.
-    const passed = root && /\/(?:run|releases)$/.test(directory) ? 0o011 : 0;
+    // As root a workload's own user, or the reader, passes through to what is its own, and lists nothing.
+    const passed = root && /\/(?:run|releases|cache)$/.test(directory) ? 0o011 : 0;
     assert.equal((await lstat(directory)).mode & 0o077, passed, directory);
   }
   // As root, workloads of other users say their presence there; each word is signed.
