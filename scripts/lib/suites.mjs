@@ -47,7 +47,7 @@ export const SUITES = [
     when: 'packages/simulator/src/main.ts',
     programs: [['node', '--conditions=source', 'packages/simulator/src/main.ts', '--seeds', '300']],
   },
-  { name: 'end-to-end', budgetS: 600, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
+  { name: 'end-to-end', budgetS: 900, tests: [{ folder: 'tests/e2e', atOnce: 1 }] },
   // The half of the folder that starts and stops most.
   {
     name: 'end-to-end-unprivileged',
