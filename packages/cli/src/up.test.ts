@@ -2,22 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { engineEvent, outcomeName } from '@idunn/client/schemas';
 import { run } from './run.ts';
-import { stage, stream } from './testing/stage.ts';
+import { RECEIPT, stage, stream } from './testing/stage.ts';
 
 const AT = '2026-11-30T00:00:00.000Z';
 const INCARNATION = `ghostlight@sha256:${'a'.repeat(64)}`;
 const REVISION = 'd'.repeat(40);
-
-const receipt = {
-  schema: 'idunn.operation-receipt/v1',
-  operationId: 'op-1',
-  target: 'ghostlight',
-  kind: 'up',
-  transaction: 'tx-1',
-  ahead: [],
-  repeated: false,
-  stateVersion: 1,
-};
 
 const snapshot = {
   schema: 'idunn.transaction-view/v1',
@@ -62,7 +51,7 @@ const outcome = (change: object = {}): object => ({
 const EVENTS = 'GET /v1/events?transaction=tx-1';
 
 const deploying = (...events: object[]): Record<string, unknown> => ({
-  'POST /v1/commands': receipt,
+  'POST /v1/commands': RECEIPT,
   [EVENTS]: stream({ event: 'snapshot', data: snapshot }, ...events.map((data) => ({ data }))),
 });
 

@@ -2,18 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomeLine } from '@idunn/client/schemas';
 import { run } from '../run.ts';
-import { refuseWith, stage } from '../testing/stage.ts';
-
-const RECEIPT = {
-  schema: 'idunn.operation-receipt/v1',
-  operationId: 'op-1',
-  target: 'ghostlight',
-  kind: 'up',
-  transaction: 'tx-1',
-  ahead: [],
-  repeated: false,
-  stateVersion: 1,
-};
+import { RECEIPT, refuseWith, stage } from '../testing/stage.ts';
 
 test('I10: what nobody measured is null in the last line of up, never zero', async (t) => {
   const refusal = { code: 'target-unknown', reason: 'no such target', remedy: 'Run idunn status.' };

@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from '../run.ts';
-import { type Handler, stage } from '../testing/stage.ts';
+import { type Handler, RECEIPT, stage } from '../testing/stage.ts';
 
-const RECEIPT = {
-  schema: 'idunn.operation-receipt/v1',
-  operationId: 'op-1',
-  target: 'ghostlight',
-  kind: 'up',
-  transaction: 'tx-1',
-  ahead: [],
-  repeated: true,
-  stateVersion: 1,
-};
+const REPEATED = { ...RECEIPT, repeated: true };
 
 /** A daemon that dies with so many requests in its hands, and then answers. */
 const dying = (times: number): Handler => {
   let left = times;
   return (request, response) => {
     if (left-- > 0) request.socket.destroy();
-    else response.end(JSON.stringify(RECEIPT));
+    else response.end(JSON.stringify(REPEATED));
   };
 };
 

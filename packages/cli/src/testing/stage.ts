@@ -104,3 +104,15 @@ export const refuseWith =
     response.statusCode = 422;
     response.end(JSON.stringify({ schema: 'idunn.refusal/v1', refusal }));
   };
+
+/** What an `up` of ghostlight is taken in with. */
+export const RECEIPT = {
+  schema: 'idunn.operation-receipt/v1',
+  operationId: 'op-1',
+  target: 'ghostlight',
+  kind: 'up',
+  transaction: 'tx-1',
+  ahead: [],
+  repeated: false,
+  stateVersion: 1,
+};
