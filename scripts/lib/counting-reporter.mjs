@@ -2,14 +2,19 @@ import { relative } from 'node:path';
 import { inspect } from 'node:util';
 
 /**
- * A reporter for Node's test runner that is silent about what passes, tells what fails and where, and ends with one
- * line of JSON that starts with `#counts ` for the program that called it.
+ * A reporter for Node's test runner that is silent about what passes, tells what fails and where, what had not ended
+ * when it was interrupted, and ends with one line of JSON that starts with `#counts ` for the program that called it.
  */
 export default async function* counting(source) {
+  const begun = new Map();
   for await (const { type, data } of source) {
+    if (type === 'test:dequeue') begun.set(keyOf(data), data);
+    if (type === 'test:complete') begun.delete(keyOf(data));
+    if (type === 'test:interrupted') {
+      for (const each of begun.values()) yield `✖ ${each.name} (${whereOf(each)}) had not ended\n`;
+    }
     if (type === 'test:fail' && data.details.error?.code === 'ERR_TEST_FAILURE' && isOwnFailure(data)) {
-      const where = data.file === undefined ? '' : `${relative(process.cwd(), data.file)}:${data.line}`;
-      yield `✖ ${data.name} (${where})\n${indented(textOf(data.details.error.cause ?? data.details.error))}\n`;
+      yield `✖ ${data.name} (${whereOf(data)})\n${indented(textOf(data.details.error.cause ?? data.details.error))}\n`;
     }
     if (type === 'test:stderr' && !data.message.includes('ExperimentalWarning')) yield data.message;
     // The summary without a file is that of the whole run.
@@ -19,6 +24,11 @@ export default async function* counting(source) {
     }
   }
 }
+
+/** One test among all files; a name may stand twice in one. */
+const keyOf = ({ file, line, column, name }) => `${file}:${line}:${column} ${name}`;
+
+const whereOf = ({ file, line }) => (file === undefined ? '' : `${relative(process.cwd(), file)}:${line}`);
 
 /** A suite fails when one of its tests does, which has been told already. */
 const isOwnFailure = ({ details }) => details.error.failureType !== 'subtestsFailed';

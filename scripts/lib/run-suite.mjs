@@ -11,6 +11,8 @@ import { runProgram } from './run-program.mjs';
  */
 
 const REPORTER = join(ROOT, 'scripts/lib/counting-reporter.mjs');
+/** A test that waits for what never comes fails with its name, long before its suite overruns. */
+const TEST_TIMEOUT_MS = 240_000;
 const PROOF_RUNNER = ['node', '--conditions=source', 'proofs/run.ts'];
 
 /**
@@ -78,7 +80,8 @@ async function runTests(tally, tests, manner, budgetMs) {
   const { folder, atOnce } = tests;
   const files = filesOf(tests);
   if (files.length === 0) return;
-  const options = ['--conditions=source', '--test', `--test-concurrency=${atOnce}`, `--test-reporter=${REPORTER}`];
+  const limits = [`--test-concurrency=${atOnce}`, `--test-timeout=${TEST_TIMEOUT_MS}`];
+  const options = ['--conditions=source', '--test', ...limits, `--test-reporter=${REPORTER}`];
   const result = await runProgram([...manner, 'node', ...options, ...files], budgetMs);
   const counts = countsOf(result.stdout);
   tally.passed += counts.passed;

@@ -6,6 +6,7 @@ import { status } from '@idunn/client/schemas';
 import { endFleet, fleetProcesses } from '../../scripts/lib/end-fleet.mjs';
 import { addAttended } from './lib/attended.ts';
 import { type Fleet, makeFleet, refusalOf } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 import { ask, json } from './lib/world.ts';
 
 const PYTHON = realpathSync('/usr/bin/python3');
@@ -148,26 +149,23 @@ routed = true`,
       if (what === 'daemon' || what === 'attendant') process.kill(pid, 'SIGKILL');
     }
     await fleet.daemon();
-    for (;;) {
-      const now = await view(fleet, 'clock');
-      if (now?.attended[0]?.reading?.good === true && now.health === 'healthy') {
-        assert.equal(now.admitted?.activation, before?.admitted?.activation);
-        break;
-      }
-    }
+    const now = await until(
+      () => view(fleet, 'clock'),
+      (seen) => seen?.attended[0]?.reading?.good === true && seen.health === 'healthy',
+    );
+    assert.equal(now?.admitted?.activation, before?.admitted?.activation);
   });
 
   await t.test('F11: a program that goes bad is degraded, with how often and what it answered', async () => {
     await writeFile(sick, '');
-    for (;;) {
-      const now = await view(fleet, 'clock');
-      if (now?.health !== 'degraded') continue;
-      const [attended] = now.attended;
-      assert.ok(attended !== undefined && attended.inARow >= 3, JSON.stringify(attended));
-      assert.match(attended.reading?.said ?? '', /answered 500/);
-      assert.match((await fleet.idunn('status', 'clock')).out, /bad, \d+ times in a row, .*answered 500/);
-      break;
-    }
+    const now = await until(
+      () => view(fleet, 'clock'),
+      (seen) => seen?.health === 'degraded',
+    );
+    const attended = now?.attended[0];
+    assert.ok(attended !== undefined && attended.inARow >= 3, JSON.stringify(attended));
+    assert.match(attended.reading?.said ?? '', /answered 500/);
+    assert.match((await fleet.idunn('status', 'clock')).out, /bad, \d+ times in a row, .*answered 500/);
   });
 
   await t.test('nothing is left of the fleet when it ends', async () => {

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Fleet, makeFleet } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 import { ask, journal, json, type VersionAnswer } from './lib/world.ts';
 
 const version = (fleet: Fleet): Promise<VersionAnswer> => json<VersionAnswer>(fleet.url, '/version');
@@ -23,21 +24,18 @@ async function seen(fleet: Fleet, what: (event: { event: string; [name: string]:
   }
 }
 
-/** How long something may take to be told, in milliseconds. */
-const TOLD_MS = 20_000;
-
 /** What became of stops, as the history tells it, oldest first, once so many entries stand. */
-async function stopsTold(fleet: Fleet, count: number): Promise<readonly unknown[]> {
-  const deadline = performance.now() + TOLD_MS;
-  for (;;) {
-    const { entries } = JSON.parse((await fleet.idunn('history', 'ghostlight', '-n', '500', '--json')).out) as {
-      entries: { kind: string; actor: string; body: { reason?: string; unseen?: number } }[];
-    };
-    const told = entries.filter(({ kind }) => /^(freeze|hold)\./.test(kind)).toReversed();
-    if (told.length >= count || performance.now() > deadline)
+const stopsTold = (fleet: Fleet, count: number): Promise<readonly unknown[]> =>
+  until(
+    async () => {
+      const { entries } = JSON.parse((await fleet.idunn('history', 'ghostlight', '-n', '500', '--json')).out) as {
+        entries: { kind: string; actor: string; body: { reason?: string; unseen?: number } }[];
+      };
+      const told = entries.filter(({ kind }) => /^(freeze|hold)\./.test(kind)).toReversed();
       return told.map(({ kind, actor, body }) => [kind, actor, body.reason, body.unseen]);
-  }
-}
+    },
+    (told) => told.length >= count,
+  );
 
 const restored = (fleet: Fleet): Promise<void> =>
   seen(fleet, (event) => event.event === 'outcome' && event['outcome'] === 'restored');
@@ -89,12 +87,11 @@ test('what is admitted is brought back, freezes hold deployments, holds suspend 
     assert.equal((await fleet.idunn('hold', 'engage', 'ghostlight', '--reason', 'forensics')).code, 0);
     const before = await version(fleet);
     process.kill(before.pid, 'SIGKILL');
-    let incidents: readonly { code: string; detail: string }[] = [];
-    const codes = (): string => incidents.map(({ code }) => code).join();
-    const deadline = performance.now() + TOLD_MS;
     // A process that is just ending, and what it held, cannot be judged for an instant.
-    while (codes() !== 'continuity-held' && performance.now() < deadline) ({ incidents } = await status(fleet));
-    assert.equal(codes(), 'continuity-held');
+    const { incidents } = await until(
+      () => status(fleet),
+      (seen) => seen.incidents.map(({ code }) => code).join() === 'continuity-held',
+    );
     assert.match(incidents[0]?.detail ?? '', /the hold of .*: forensics/);
     const back = restored(fleet);
     assert.equal((await fleet.idunn('hold', 'clear', 'ghostlight')).code, 0);

@@ -3,6 +3,7 @@ import { appendFile, copyFile, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFleet } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 import { ask, journal, json, type VersionAnswer } from './lib/world.ts';
 
 test('I9: what was sealed with an interpreter of the host is brought back under its replacement', async (t) => {
@@ -29,8 +30,7 @@ test('I9: what was sealed with an interpreter of the host is brought back under 
   await appendFile(`${node}.new`, 'a later version');
   await rename(`${node}.new`, node);
   process.kill(before.pid, 'SIGKILL');
-  let open = await incidents();
-  while (!open.some(({ code }) => code === 'interpreter-changed')) open = await incidents();
+  const open = await until(incidents, (all) => all.some(({ code }) => code === 'interpreter-changed'));
   const detail = open.find(({ code }) => code === 'interpreter-changed')?.detail ?? '';
   assert.ok(detail.startsWith(`${node} of the host is sha256:`), detail);
   const after = await json<VersionAnswer>(fleet.url, '/version');
@@ -42,7 +42,7 @@ test('I9: what was sealed with an interpreter of the host is brought back under 
   const { code, outcome } = await fleet.up('ghostlight');
   assert.equal(code, 0, JSON.stringify(outcome));
   assert.notEqual(outcome.incarnation, before.incarnation, 'sealed anew with the interpreter of now');
-  while ((await incidents()).length > 0);
+  await until(incidents, (all) => all.length === 0);
   const closed = (await incidents('--all')).find((one) => one.code === 'interpreter-changed');
   assert.notEqual(closed?.closedAt ?? null, null);
   assert.ok((await readFile(node)).length > 0);

@@ -4,6 +4,7 @@ import { cp, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Fleet, makeFleet } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 import { ask, journal, json, type VersionAnswer } from './lib/world.ts';
 
 const incidentsOf = async (fleet: Fleet, ...words: readonly string[]) => {
@@ -14,14 +15,15 @@ const incidentsOf = async (fleet: Fleet, ...words: readonly string[]) => {
 };
 
 /** What came of a transaction once it is over: a stuck one has an outcome and goes on. */
-async function outcomeOf(fleet: Fleet, id: string): Promise<string | undefined> {
-  for (;;) {
-    const view = await fleet.client.transaction(id);
-    assert.ok(view.ok);
-    const outcome = view.value.result?.outcome;
-    if (outcome !== 'operator-required') return outcome;
-  }
-}
+const outcomeOf = (fleet: Fleet, id: string): Promise<string | undefined> =>
+  until(
+    async () => {
+      const view = await fleet.client.transaction(id);
+      assert.ok(view.ok);
+      return view.value.result?.outcome;
+    },
+    (outcome) => outcome !== 'operator-required',
+  );
 
 /** A build that takes its whole state away once it may write, and ends. */
 const vandal = (root: string): string => `
@@ -59,7 +61,10 @@ test('a build that takes its state away is held past its fence, says what to put
   assert.equal((await json<VersionAnswer>(fleet.url, '/version')).incarnation, before.incarnation);
   assert.deepEqual(await journal(fleet.url), written);
   await ask(fleet.url, '/events', { id: 'e-2', text: 'and it writes on' });
-  while ((await incidentsOf(fleet)).length > 0);
+  await until(
+    () => incidentsOf(fleet),
+    (open) => open.length === 0,
+  );
   const closed = await incidentsOf(fleet, '--all');
   assert.ok(closed.some((one) => one.code === 'lease-row-unreadable' && one.closedAt !== null));
 

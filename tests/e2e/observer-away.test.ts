@@ -3,6 +3,7 @@ import { appendFile, copyFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Fleet, makeFleet } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 import { ask, journal, json, type VersionAnswer } from './lib/world.ts';
 
 const version = (fleet: Fleet): Promise<VersionAnswer> => json<VersionAnswer>(fleet.url, '/version');
@@ -49,9 +50,10 @@ async function follow(fleet: Fleet, transaction: string, met: (phase: string) =>
 /** Kept away: continuity would bring it back at once. */
 async function takeObserverAway(fleet: Fleet, { observerPid }: { observerPid: number }): Promise<void> {
   process.kill(observerPid, 'SIGKILL');
-  let observer = await statusOf(fleet, 'observer');
-  while (!observer.incidents.some(({ code }) => code === 'continuity-held'))
-    observer = await statusOf(fleet, 'observer');
+  await until(
+    () => statusOf(fleet, 'observer'),
+    ({ incidents }) => incidents.some(({ code }) => code === 'continuity-held'),
+  );
 }
 
 /** It takes its time from the grant to its first `active`. */
@@ -107,9 +109,11 @@ test('the observer kept away: what runs goes on, and nothing begins that changes
       assert.equal((await fleet.idunn('cancel', queued[0] ?? '')).code, 5);
 
       process.kill(before.pid, 'SIGKILL');
-      let after: VersionAnswer | null = null;
-      while (after === null || after.pid === before.pid) after = await version(fleet).catch(() => null);
-      assert.equal(after.incarnation, before.incarnation);
+      const after = await until(
+        () => version(fleet).catch(() => null),
+        (answer) => answer !== null && answer.pid !== before.pid,
+      );
+      assert.equal(after?.incarnation, before.incarnation);
       assert.deepEqual((await journal(fleet.url)).slice(0, written.length), written);
       const { transaction, incidents } = await statusOf(fleet, 'ghostlight');
       assert.equal(transaction?.id, pending, 'the deployment waits on');
@@ -130,10 +134,11 @@ test('the observer kept away: what runs goes on, and nothing begins that changes
     const { pid } = await version(fleet);
     process.kill(pid, 'SIGSTOP');
     const back = await fleet.up('observer');
-    let { transaction } = await statusOf(fleet, 'ghostlight');
     const awaits = 'the observer, which is to judge ghostlight@';
-    while (transaction?.phase === 'sealed' && transaction.waitingOn?.what.startsWith(awaits) !== true)
-      ({ transaction } = await statusOf(fleet, 'ghostlight'));
+    const { transaction } = await until(
+      () => statusOf(fleet, 'ghostlight'),
+      (seen) => seen.transaction?.phase !== 'sealed' || seen.transaction.waitingOn?.what.startsWith(awaits) === true,
+    );
     process.kill(pid, 'SIGCONT');
     assert.deepEqual([back.code, transaction?.phase], [0, 'sealed'], JSON.stringify(back.outcome));
     assert.equal(await following, 'admitted');

@@ -11,6 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { status } from '@idunn/client/schemas';
 import { addAttended } from './lib/attended.ts';
 import { type Fleet, makeFleet } from './lib/fleet.ts';
+import { until } from './lib/until.ts';
 
 const node = { name: 'node', path: realpathSync(process.execPath) };
 const PACE = 'interval_ms = 100\ntimeout_ms = 1_000\nfreshness_ms = 5_000';
@@ -175,7 +176,10 @@ routed = true`,
       t.after(() => agent.destroy());
       assert.equal((await get(port, 'a.example.org', trusted, { agent })).serial, serialOf(first));
       put(renewed, served);
-      while ((await get(port, 'a.example.org', trusted)).serial !== serialOf(renewed));
+      await until(
+        () => get(port, 'a.example.org', trusted),
+        (answer) => answer.serial === serialOf(renewed),
+      );
       const { code, serial } = await get(port, 'a.example.org', trusted, { agent });
       assert.deepEqual([code, serial], [200, serialOf(first)], 'the connection from before');
       assert.equal((await get(port, 'b.example.org', trusted)).serial, serialOf(other), 'the other target’s');
@@ -195,8 +199,10 @@ routed = true`,
 
   await t.test('F26: a broken pair is an incident; the pair before it serves on, and so does deploying', async () => {
     put({ certificate: renewed.certificate, key: other.key }, served);
-    let incidents = await incidentsOf(fleet);
-    while (incidents.length === 0) incidents = await incidentsOf(fleet);
+    const incidents = await until(
+      () => incidentsOf(fleet),
+      (open) => open.length > 0,
+    );
     assert.deepEqual(
       incidents.map(({ code }) => code),
       ['route-certificate-unusable'],
@@ -207,8 +213,13 @@ routed = true`,
     const { code, outcome } = await fleet.up('shop');
     assert.equal(code, 0, JSON.stringify(outcome));
     assert.deepEqual(await said('a.example.org'), { who: 'shop 3', proto: 'https' });
+    // One that ends within a second would be told nobody.
+    await historyUntil(fleet, 'shop', ['incident.opened']);
     put(first, served);
-    while ((await incidentsOf(fleet)).length > 0);
+    await until(
+      () => incidentsOf(fleet),
+      (open) => open.length === 0,
+    );
     assert.equal((await get(port, 'a.example.org', trusted)).serial, serialOf(first));
     const kinds = ['incident.opened', 'incident.closed'];
     const history = await historyUntil(fleet, 'shop', kinds);
@@ -222,14 +233,15 @@ routed = true`,
 });
 
 /** The history of a target, oldest first, once each of these kinds is in it. */
-async function historyUntil(fleet: Fleet, target: string, kinds: readonly string[]) {
-  for (;;) {
-    const answer = await fleet.client.history({ subject: target, limit: 200 });
-    assert.ok(answer.ok);
-    const entries = answer.value.entries.toReversed();
-    if (kinds.every((kind) => entries.some((entry) => entry.kind === kind))) return entries;
-  }
-}
+const historyUntil = (fleet: Fleet, target: string, kinds: readonly string[]) =>
+  until(
+    async () => {
+      const answer = await fleet.client.history({ subject: target, limit: 200 });
+      assert.ok(answer.ok);
+      return answer.value.entries.toReversed();
+    },
+    (entries) => kinds.every((kind) => entries.some((entry) => entry.kind === kind)),
+  );
 
 async function redirected(port: number, host: string, path: string): Promise<{ status: number; location: string }> {
   const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.0\r\nHost: ${host}\r\n\r\n`));
