@@ -8,9 +8,14 @@ export interface Acked {
   readonly epoch: number;
 }
 
+/** An answer and when it came, in milliseconds of UTC. */
+interface Received extends Acked {
+  readonly receivedAtMs: number;
+}
+
 export interface LoadReport {
   readonly requests: number;
-  readonly acked: readonly Acked[];
+  readonly acked: readonly Received[];
   /** Answers with success that do not speak of what was asked, in words: somebody else gave them. */
   readonly strays: readonly string[];
   /** First-try failures, in words: any answer but 2xx, or a connection error. */
@@ -33,7 +38,7 @@ export class Load {
   readonly #agent: Agent;
   readonly #restMs: number;
   readonly #paths: { readonly post: string; readonly read: string };
-  readonly #acked: Acked[] = [];
+  readonly #acked: Received[] = [];
   readonly #strays: string[] = [];
   readonly #failures: string[] = [];
   readonly #latenciesMs: number[] = [];
@@ -101,7 +106,7 @@ export class Load {
   }
 
   #acknowledge(acked: Acked): void {
-    this.#acked.push(acked);
+    this.#acked.push({ ...acked, receivedAtMs: Date.now() });
     this.#lastAckMs = performance.now();
     for (const one of this.#waiting) {
       if (this.#acked.length < one.acked) continue;

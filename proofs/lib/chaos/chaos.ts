@@ -1,4 +1,4 @@
-import { copyFile } from 'node:fs/promises';
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -86,7 +86,7 @@ export function chaos({ seed, minutes, note }: Chaos): Promise<{ figures: Figure
       claim(`nothing is left running in the end: ${left.join('; ')}`, left.length === 0),
     ];
     if (!claims.every(({ holds }) => holds))
-      note(`seed ${seed} broke it; the daemon’s log is kept in ${await keepLog(stage, seed)}`);
+      note(`seed ${seed} broke it; what speaks of it is kept in ${await keep(stage, seed, ghostlight, notes)}`);
     const failed = ghostlight.failures.length + notes.failures.length;
     return {
       figures: {
@@ -139,8 +139,12 @@ function tooLittle(minutes: number, { kills, deploys, done }: Deeds, acked: numb
   ];
 }
 
-async function keepLog({ fleet }: Stage, seed: number): Promise<string> {
-  const kept = join(tmpdir(), `idunn-chaos-${seed}.log`);
-  await copyFile(join(fleet.work, 'logs/daemon.log'), kept);
+/** The daemon's log, the states as they stand and what was acknowledged, in a directory of its own. */
+async function keep({ fleet }: Stage, seed: number, ghostlight: LoadReport, notes: LoadReport): Promise<string> {
+  const kept = await mkdtemp(join(tmpdir(), `idunn-chaos-${seed}-`));
+  for (const name of ['logs/daemon.log', 'world', 'notes']) {
+    await cp(join(fleet.work, name), join(kept, name), { recursive: true });
+  }
+  await writeFile(join(kept, 'told.json'), JSON.stringify({ ghostlight, notes }));
   return kept;
 }
