@@ -218,9 +218,12 @@ export class Simulation implements Struck {
       await this.#over(this.#operators.refresh(true));
       const judged = { world, shapes, results: this.#operators.results, deploys: this.#scenario.deploys };
       const isSettled = [...admittedByTarget(world).keys()].every((target) => unsettled(judged, target) === null);
-      if (isSettled || waitedMs >= SETTLE_LIMIT_MS) return;
+      if (isSettled || waitedMs >= SETTLE_LIMIT_MS) break;
       await this.pass(SETTLE_STEP_MS);
     }
+    // A client that waits patiently asks again only a while after what it asks for is back.
+    const isAnswered = (): boolean => [...this.#clients.values()].every(({ unanswered }) => unanswered.size === 0);
+    await this.time.run(isAnswered, this.time.nowMs + SETTLE_STEP_MS);
   }
 
   /** Kills the engine and every process, and begins a new boot. */
