@@ -14,7 +14,7 @@ import { aborting, withLastWords } from './failing.ts';
 import { isRestart } from './freeze.ts';
 import { issueRecord } from './launch.ts';
 import { passageStandsAlone } from './manner.ts';
-import { decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
+import { decidePassage, mayBeTorn, mayHaveMoved, planFor, whereabouts } from './passage.ts';
 import type { Kept, PassageFrame } from './passage-frame.ts';
 import { receiptAtHand } from './receipt.ts';
 import { isSuperseded, supersede } from './supersede.ts';
@@ -118,11 +118,15 @@ function giveUpForward(
   });
 }
 
-/** The way back stands open when the incumbent accepts every schema that the candidate may have written. */
-function whyBarred(e: DeployEvidence, state: Handover): string | null {
-  const incumbent = state.passage.predecessors[0];
-  const written = planFor(e, state.passage).state;
-  if (incumbent === undefined || written === null) return null;
+/**
+ * The way back stands open when the incumbent accepts every schema that the candidate may have written: one that the
+ * row never named, launched in the place of what cannot overlap, wrote nothing (I1, I9).
+ */
+function whyBarred(e: DeployEvidence, { passage }: Handover): string | null {
+  const incumbent = passage.predecessors[0];
+  const written = planFor(e, passage).state;
+  if (incumbent === undefined || written === null || !mayHaveMoved(whereabouts(e, passage), passage.origin))
+    return null;
   const accepts = planOf(e, incumbent.plan).state?.accepts ?? [];
   if (accepts.includes(written.schema)) return null;
   const until = 'until then the candidate is started again and again';

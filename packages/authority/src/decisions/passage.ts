@@ -17,7 +17,7 @@ import { passageEndsFirst, passageStandsAlone, speaksLease } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
 import { observerAway } from './receipt.ts';
 import { keepHolding } from './route-hold.ts';
-import { readRows } from './rows.ts';
+import { readRows, sameStanding } from './rows.ts';
 
 /** Once an intent exists, the lease row says where the transaction stands, never the recorded phase (I6). */
 export function whereabouts(e: DeployEvidence, passage: Passage): Whereabouts {
@@ -49,19 +49,15 @@ export function holderIn(e: DeployEvidence, passage: Passage): Body | null {
   return bodyOf(subject, launch, where.epoch, passage.echoed.includes(launch.id));
 }
 
+/** The row was moved since the intent, or may have been: what cannot be read may name anybody (I10). */
+export const mayHaveMoved = (where: Whereabouts, origin: Standing | null): boolean =>
+  origin !== null && !('row' in where && where.row !== null && sameStanding(where.row, origin));
+
 /** Nothing has moved yet: the row still reads as at the intent, or without state the route has not switched. */
 function isFenced(f: PassageFrame, where: Whereabouts): boolean {
-  const { origin } = f.passage;
-  if (origin === null) {
-    const { route } = f.e;
-    return route.kind !== 'absent' && f.passage.direction === 'forward' && routeSwitched(f);
-  }
-  if (where.at === 'before-move')
-    return !(where.row.epoch === origin.epoch && where.row.activation === origin.activation);
-  if (where.at === 'relaunched' && where.row !== null) {
-    return !(where.row.epoch === origin.epoch && where.row.activation === origin.activation);
-  }
-  return true;
+  const { direction, origin } = f.passage;
+  if (origin !== null) return mayHaveMoved(where, origin);
+  return direction === 'forward' && f.e.route.kind !== 'absent' && routeSwitched(f);
 }
 
 /** It may have been: only one that is seen to lead to whom it led before has not (I10). */

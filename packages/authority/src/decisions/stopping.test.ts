@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, seen } from '@idunn/kernel';
+import { absent, seen, unknown } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import {
   alive,
   answered,
+  buildOf,
   CANDIDATE,
   evidence,
   HANDOVER,
   INCUMBENT,
+  laterBy,
   NEW,
   OLD,
   rows,
@@ -24,7 +26,8 @@ const plansWith = (change: Partial<Plan>, ofOld: Partial<Plan> = change): Deploy
   [OLD.subject.plan]: { ...OLD.plan, ...ofOld },
   [NEW.subject.plan]: { ...NEW.plan, ...change },
 });
-const ALONE = plansWith({ rollout: { strategy: 'stop-then-start', reason } });
+const stopping = { rollout: { strategy: 'stop-then-start', reason } } as const;
+const ALONE = plansWith(stopping);
 
 const issued = transaction({
   phase: 'activation-issued',
@@ -61,10 +64,7 @@ test('I8: a freeze holds it there, and the incumbent is not asked to end', () =>
 });
 
 test('I7: an incumbent whose end nobody could prove is not asked to end', () => {
-  const forking = plansWith(
-    { rollout: { strategy: 'stop-then-start', reason } },
-    { launch: { ...OLD.plan.launch, singleProcess: false } },
-  );
+  const forking = plansWith(stopping, { launch: { ...OLD.plan.launch, singleProcess: false } });
   const autopsied = step({ ...ready, plans: forking });
   assert.ok(autopsied.kind === 'act' && autopsied.effect.kind === 'autopsy');
 });
@@ -185,4 +185,29 @@ test('F2: who waits for a program that knows nothing of Idunn is told what is as
   const plans = plansWith({ rehearsal: { timeoutMs: 30_000, copyLimitBytes: 1 } });
   const rehearsed = step({ plans, running: ['rehearse'] }, sealed);
   assert.match(rehearsed.kind === 'wait' ? rehearsed.what : rehearsed.kind, /unless it is well within 30 s$/);
+});
+
+test('I9: one that the row never named wrote nothing: what served comes back, whatever schema that accepts', () => {
+  const next = buildOf('new', 'events-v2');
+  const plans = { ...ALONE, [next.subject.plan]: { ...next.plan, ...stopping } };
+  const { move } = HANDOVER.passage;
+  const successor = { subject: next.subject, launch: CANDIDATE };
+  const from = move?.from ?? assert.fail();
+  const launched = transaction({
+    ...HANDOVER,
+    passage: { ...HANDOVER.passage, successor, move: { from, to: from }, relaunches: 1, spent: ['act-first'] },
+  });
+  const lastWords: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
+  const late = {
+    plans,
+    now: laterBy(60_000),
+    answers: answered([lastWords, { exit: null, log: [], presence: null, reading: null }]),
+    slots: { 'act-new': alive(CANDIDATE) },
+  };
+  const back = step(late, launched);
+  assert.ok(back.kind === 'persist' && back.state.phase === 'returning');
+  assert.equal(back.state.passage?.successor.subject.incarnation, OLD.subject.incarnation);
+  const unread = step({ ...late, rows: unknown('I/O error') }, launched);
+  assert.ok(unread.kind === 'persist' && unread.state.phase === 'incumbent-fenced');
+  assert.equal(unread.result?.outcome, 'operator-required', 'a row that cannot be read may have named it');
 });
