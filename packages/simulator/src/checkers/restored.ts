@@ -2,7 +2,10 @@ import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
 
-/** Launches whose records went with those that were put back: Idunn cannot know of them. */
+/**
+ * Launches whose records went with those that were put back: Idunn cannot know of them, unless it comes to the same one
+ * again, as to a spare that the older records keep.
+ */
 export function forgotten(world: World): ReadonlySet<string> {
   const lost = new Set<string>();
   if (world.ledger.of('restored').length === 0) return lost;
@@ -10,7 +13,11 @@ export function forgotten(world: World): ReadonlySet<string> {
   for (const entry of world.ledger.entries) {
     if (entry.kind === 'backed-up') since = new Set();
     if (entry.kind === 'durable') {
-      for (const { key } of entry.mutations) if (key.kind === 'activation') since.add(key.id);
+      for (const { key } of entry.mutations) {
+        if (key.kind !== 'activation') continue;
+        since.add(key.id);
+        lost.delete(key.id);
+      }
     }
     if (entry.kind === 'restored') for (const activation of since) lost.add(activation);
   }
