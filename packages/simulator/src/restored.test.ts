@@ -36,6 +36,15 @@ test('I1, I4: what older records think admitted lives still, and its lease names
     const [first] = world.processes.values();
     if (first === undefined || !first.alive || world.named('app')?.activation === first.id) continue;
     assert.match(JSON.stringify(simulation.engine?.incidents()), /runs as admitted, and the lease row names act-/);
+    // Rows that cannot be read for a while say nothing else (I10): the incident stays open all the time.
+    const unreadable = [{ what: 'lease' as const, target: 'app', fromMs: 4_000, untilMs: 12_000 }];
+    const blind = await new Simulation({ ...slow, restored: { takenAtMs: 150, atMs }, unreadable }).run();
+    assert.deepEqual(blind.violations, []);
+    const told = blind.world.ledger.of('told-incident').filter(({ code }) => code === 'lease-row-unexpected');
+    assert.deepEqual(
+      told.map(({ open }) => open),
+      [true],
+    );
     return;
   }
   assert.fail('the first was never seen to drain');
@@ -85,6 +94,11 @@ for (const [what, shape] of [
     const back = later.world.named('app')?.activation ?? '';
     assert.ok(back !== serving && later.world.processes.get(back)?.alive === true, 'by a launch of these records');
     assert.deepEqual(twice.engine?.incidents(), []);
+    // A spare of an earlier boot is launched no more, and the row that names it is still one of ours.
+    const rebooted = await new Simulation({ ...once, reboots: [{ atMs: 2_200 }] }).run();
+    assert.deepEqual(rebooted.violations, []);
+    const after = rebooted.world.named('app')?.activation ?? '';
+    assert.ok(after !== serving && rebooted.world.processes.get(after)?.alive === true, 'by a launch of this boot');
   });
 }
 

@@ -14,7 +14,9 @@ export async function until<T>(look: () => T | Promise<T>, holds: (seen: T) => b
   for (;;) {
     const seen = await look();
     if (holds(seen)) return seen;
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${holds.toString()}; seen last: ${inspect(seen)}`);
+    if (performance.now() > deadline) {
+      throw new Error(`waited in vain for ${holds.toString()}; seen last: ${inspect(seen)}`);
+    }
     await pause(AGAIN_MS);
   }
 }

@@ -25,7 +25,8 @@ const ANSWERS_LIMIT = 64;
 
 /** Concerns for which the rows are read anew. */
 const OF_ROWS: ReadonlySet<string> = new Set(['lease-row-unexpected', 'lease-row-unreadable']);
-const LEASE_NOT_READ = { rows: NOT_LOOKED, holder: NOTHING_READ.holder };
+type Lease = Pick<ContinuityEvidence, 'rows' | 'holder'>;
+const LEASE_NOT_READ: Lease = { rows: NOT_LOOKED, holder: NOTHING_READ.holder };
 
 /** What a vigil knows beside its record, as plain values; a crash takes it. */
 export interface VigilMemory {
@@ -61,7 +62,9 @@ export class Vigil {
   /** Rises with each look and each doubt: what a look saw that began before the last of them is not kept. */
   #asked = 0;
   #hold: ContinuityEvidence['hold'] = NOT_LOOKED;
-  #lease: Pick<ContinuityEvidence, 'rows' | 'holder'> = LEASE_NOT_READ;
+  #lease: Lease = LEASE_NOT_READ;
+  /** What was read and is read anew, since somebody else is named: it stands until another reading says more (I10). */
+  #doubted: Lease | null = null;
   #projected: ContinuityEvidence['projected'] = null;
   /** The activation that is listened to, and since when. */
   #heard: VigilMemory['heard'] = null;
@@ -183,7 +186,7 @@ export class Vigil {
       case 'look': {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
-        else if (decision.at === 'rows') this.#lease = await this.#readLease(evidence);
+        else if (decision.at === 'rows') await this.#lookAtRows(evidence);
         else if (decision.at === 'projected') this.#projected = await this.#readProjected(evidence);
         else if (body !== null) await this.look(body);
         return true;
@@ -221,15 +224,26 @@ export class Vigil {
     };
   }
 
+  #forgetLease(): void {
+    this.#lease = LEASE_NOT_READ;
+    this.#doubted = null;
+  }
+
+  async #lookAtRows(evidence: ContinuityEvidence): Promise<void> {
+    const before = this.#doubted;
+    this.#doubted = null;
+    const lease = await this.#readLease(evidence);
+    this.#lease = lease.rows.kind === 'unknown' && before !== null ? before : lease;
+  }
+
   /** Rows that could not be read are not asked for again and again: whoever needs them reads them. */
-  async #readLease(e: ContinuityEvidence): Promise<Pick<ContinuityEvidence, 'rows' | 'holder'>> {
+  async #readLease(e: ContinuityEvidence): Promise<Lease> {
     const { state } = e.plan;
     if (state === null) return { ...LEASE_NOT_READ, rows: unknown('it keeps no state') };
     try {
       const rows = await this.#core.ports.lease.read(state);
       const known = incumbentsOf(e).map(({ document }) => document.activation);
-      const minted = e.record.spare?.activation ?? null;
-      return { rows, holder: await holder(this.#core, this.#host.target, { known, minted, rows }) };
+      return { rows, holder: await holder(this.#core, this.#host.target, known, rows) };
     } catch (fault) {
       return { ...LEASE_NOT_READ, rows: unknown(String(fault)) };
     }
@@ -246,7 +260,7 @@ export class Vigil {
     if (this.#heard?.activation !== activation) {
       this.#heard = { activation, sinceMs: this.#core.ports.clock.monotonicMs() };
       this.#process = NOT_LOOKED;
-      this.#lease = LEASE_NOT_READ;
+      this.#forgetLease();
     }
     return this.#heard.sinceMs;
   }
@@ -279,7 +293,7 @@ export class Vigil {
     }
     const [own = 0, ofTarget = 0, ofTransaction = 0] = result.generations;
     this.#record = { value: record, generation: own };
-    this.#lease = LEASE_NOT_READ;
+    this.#forgetLease();
     if (begin === null || next === null) return true;
     this.#resting(null, []);
     this.#host.began({ value: next, generation: ofTarget }, { value: begin.transaction, generation: ofTransaction });
@@ -325,7 +339,10 @@ export class Vigil {
       this.#cancelTimer = null;
       // A process that could not be judged is looked at again; one that lives is told of by its death.
       if (this.#process.kind === 'unknown') this.doubt();
-      if (concerns.some(({ code }) => OF_ROWS.has(code))) this.#lease = LEASE_NOT_READ;
+      if (concerns.some(({ code }) => OF_ROWS.has(code))) {
+        this.#doubted = this.#lease;
+        this.#lease = LEASE_NOT_READ;
+      }
       this.#host.wake();
     });
   }

@@ -85,7 +85,12 @@ export async function read(
     claim,
     route: served,
     consent: consent?.value ?? null,
-    holder: await holder(context, lane.tx.target, { known: wanted.map(({ activation }) => activation), rows }),
+    holder: await holder(
+      context,
+      lane.tx.target,
+      wanted.map(({ activation }) => activation),
+      rows,
+    ),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
 }
@@ -112,17 +117,18 @@ async function process(
   }
 }
 
-/** Who stands behind a row that names none of the processes at hand. `minted`: what is ours and was never launched. */
+/** Who stands behind a row that names none of the processes at hand. */
 export async function holder(
   { ports, journal }: Pick<WitnessContext, 'ports' | 'journal'>,
   target: string,
-  { known, minted = null, rows }: { known: readonly string[]; minted?: string | null; rows: Evidence<LeaseRows> },
+  known: readonly string[],
+  rows: Evidence<LeaseRows>,
 ): Promise<Readings['holder']> {
   if (rows.kind !== 'seen') return NOTHING_READ.holder;
   const named = Object.values(rows.value).find(({ activation }) => activation !== null)?.activation ?? null;
   if (named === null || known.includes(named)) return { issued: true, found: notRead };
   // A row lies where a workload writes: it may hold any words at all.
-  const isOurs = named === minted || (await isIssued(journal, target, named));
+  const isOurs = (await isIssued(journal, target, named)) || (await isSpare(journal, target, named));
   return isOurs ? { issued: true, found: await ports.workload.find(target, named) } : { issued: false, found: notRead };
 }
 
@@ -130,6 +136,11 @@ export async function holder(
 export async function isIssued(journal: WitnessContext['journal'], target: string, named: string): Promise<boolean> {
   const issued = isRecordId(named) ? await journal.read('activation', named) : null;
   return issued !== null && issued.value.target === target;
+}
+
+/** Kept for the next restart, as far as our records go: newer ones that were lost may have launched it. */
+async function isSpare(journal: WitnessContext['journal'], target: string, named: string): Promise<boolean> {
+  return (await journal.read('continuity', target))?.value.spare?.activation === named;
 }
 
 /** The live words about every activation that the records name; they are in memory and cost nothing. */
