@@ -171,6 +171,7 @@ async function engineOver(
       machine: machine.name,
       observerTarget: OBSERVER_TARGET,
       targets: () => [...new Set([OBSERVER_TARGET, ...fleet.last.targets])],
+      notifies: fleet.last.fleet.notify.length > 0,
       queueDepth: () => fleet.last.fleet.daemon.queueDepth,
       onFault: (fault, target) => ground.log.error({ err: fault, target }, 'the engine met a fault'),
     },

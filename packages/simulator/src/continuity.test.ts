@@ -357,7 +357,7 @@ test('an incident opens once it has lasted, survives the engine, closes by itsel
     open.map(({ code, subject, told }) => [code, subject, told]),
     [['admitted-process-lost', 'app', false]],
   );
-  await simulation.ask(async (engine) => engine.noteTold(open[0]?.id ?? ''));
+  await simulation.ask(async (engine) => engine.noteTold(open[0]?.id ?? '', 'opened'));
   await simulation.pass(10);
   simulation.crash('for the test');
   await simulation.pass(1_000);

@@ -215,8 +215,10 @@ export interface EngineApi {
   transaction(id: string): Promise<TransactionView | null>;
   /** Every open incident, the oldest first. `told`: the notifiers have it. */
   incidents(): readonly (Incident & { readonly id: string; readonly told: boolean })[];
-  /** The notifiers were told of an incident, and need not be again. */
-  noteTold(incident: string): void;
+  /** Every opening and closing that the notifiers do not have yet, of one incident in their order. */
+  untold(): readonly IncidentEvent[];
+  /** The notifiers were told that an incident opened, or closed, and need not be again. */
+  noteTold(incident: string, state: IncidentEvent['state']): void;
   subscribe(listener: (event: EngineEvent) => void): () => void;
   /** Stops acting after the step at hand; nothing that runs is stopped. */
   stop(): Promise<void>;

@@ -55,6 +55,7 @@ export function createEngine(
       journal,
       (event) => core.emit(event),
       (fault) => core.fault(fault, 'incidents'),
+      options.notifies ?? false,
     ),
     witness: { ports, options, journal, linkDown: () => linkDown, standing: () => verdicts.standing() },
     get stopped() {
@@ -206,7 +207,9 @@ export function createEngine(
 
     incidents: () => core.incidents.all(),
 
-    noteTold: (incident) => core.incidents.told(incident),
+    untold: () => core.incidents.untold(),
+
+    noteTold: (incident, state) => core.incidents.told(incident, state),
 
     subscribe(listener) {
       listeners.add(listener);

@@ -2,7 +2,7 @@ import { catalogue, type HistoryDraft, type Moment, type Mutation, moment, Store
 import type { IncidentCode } from '../model/incident-code.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import { type IncidentRecord, incidentKey } from '../records/incident.ts';
-import type { EngineEvent, Incident } from './api.ts';
+import type { EngineEvent, Incident, IncidentEvent } from './api.ts';
 import { type Journal, put } from './journal.ts';
 import { isoAt } from './show.ts';
 
@@ -12,11 +12,23 @@ const OPEN_AFTER_MS = 1_000;
 const CLOSE_AFTER_MS = 3_000;
 /** Wait after the store could not be written; incidents are never what a target waits for. */
 const AGAIN_MS = 5_000;
+/** Incidents that are over and whose end was not told; beyond it the oldest are let go. The history keeps them all. */
+export const CLOSED_LIMIT = 256;
 
 export type Causes = ReadonlyMap<IncidentCode, string>;
-/** Who looks at what of a target: its actor, the stops on it, its route's certificates, the observer's verdicts. */
-export type Part = 'work' | 'stops' | 'certificates' | 'verdicts';
-const NOTHING: Causes = new Map();
+/**
+ * Who looks at what of a target: its actor, the stops on it, its route's certificates, the observer's verdicts; and of
+ * the whole fleet, the links to the programs beside the daemon.
+ */
+export type Part = 'work' | 'stops' | 'certificates' | 'verdicts' | 'links';
+
+/** What one part of the engine says of a target. */
+interface Said {
+  readonly causes: Causes;
+  /** Codes of which it cannot say anything now: what is recorded of them stays as it is (I10). */
+  readonly unsure: ReadonlySet<IncidentCode>;
+}
+const NOTHING: Said = { causes: new Map(), unsure: new Set() };
 
 interface Kept {
   readonly record: IncidentRecord;
@@ -25,16 +37,21 @@ interface Kept {
 
 /**
  * The durable incidents of the fleet. They open and close by themselves, from what each target says is amiss now, and
- * every change is told once it is durable. Written beside the targets' own progress, which never waits for it.
+ * every change is told once it is durable. Where somebody takes notices, the record of one that is over goes only when
+ * its end was taken: what a daemon that died had not told, the next one tells. Written beside the targets' own
+ * progress, which never waits for it.
  */
 export class IncidentBook {
   readonly #ports: EnginePorts;
   readonly #journal: Journal;
   readonly #emit: (event: EngineEvent) => void;
   readonly #onFault: (fault: unknown) => void;
+  readonly #keepsEnds: boolean;
   readonly #open = new Map<string, Kept>();
+  /** Over, and its end was not taken by everybody who is told; by id, which is the record's key too. */
+  readonly #closed = new Map<string, Kept>();
   /** What each part of the engine says is amiss, by target. */
-  readonly #parts = new Map<string, Map<Part, Causes>>();
+  readonly #parts = new Map<string, Map<Part, Said>>();
   /** When a cause was first seen to differ from what is recorded, monotonic milliseconds. */
   readonly #since = new Map<string, { readonly atMs: number; readonly at: Moment }>();
   #writing: Promise<void> = Promise.resolve();
@@ -47,7 +64,10 @@ export class IncidentBook {
     journal: Journal,
     emit: (event: EngineEvent) => void,
     onFault: (fault: unknown) => void,
+    /** Somebody takes notices, and says so with `told`. */
+    keepsEnds: boolean,
   ) {
+    this.#keepsEnds = keepsEnds;
     this.#ports = ports;
     this.#journal = journal;
     this.#emit = emit;
@@ -57,28 +77,44 @@ export class IncidentBook {
   /** What an earlier engine opened stays open until its target was looked at. */
   async load(): Promise<void> {
     for (const { value, generation } of await this.#journal.all('incident')) {
+      if (value.closedAt !== undefined) {
+        this.#closed.set(value.id, { record: value, generation });
+        continue;
+      }
       this.#open.set(incidentKey(value.target, value.code), { record: value, generation });
       this.#differ(incidentKey(value.target, value.code), CLOSE_AFTER_MS);
     }
   }
 
-  /** What is amiss with a target now, all that this part of the engine sees. */
-  report(target: string, causes: Causes, part: Part = 'work'): void {
+  /** What is amiss with a target now, all that this part of the engine sees, and what it cannot say now. */
+  report(
+    target: string,
+    causes: Causes,
+    part: Part = 'work',
+    unsure: ReadonlySet<IncidentCode> = NOTHING.unsure,
+  ): void {
     const parts = this.#parts.get(target);
     const before = parts?.get(part) ?? NOTHING;
-    if (causes.size === 0 && before.size === 0) return;
-    this.#parts.set(target, new Map(parts).set(part, causes));
-    for (const code of new Set([...before.keys(), ...causes.keys()])) {
+    if (causes.size + unsure.size + before.causes.size + before.unsure.size === 0) return;
+    this.#parts.set(target, new Map(parts).set(part, { causes, unsure }));
+    for (const code of new Set([...before.causes.keys(), ...before.unsure, ...causes.keys(), ...unsure])) {
       const key = incidentKey(target, code);
-      const amiss = this.causes(target).has(code);
-      if (amiss === this.#open.has(key)) this.#since.delete(key);
-      else this.#differ(key, amiss ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
+      const detail = this.causes(target).get(code);
+      if (this.#stands(target, code, detail)) this.#since.delete(key);
+      else this.#differ(key, detail === undefined ? CLOSE_AFTER_MS : OPEN_AFTER_MS);
     }
   }
 
   /** What is amiss with a target now. */
   causes(target: string): Causes {
-    return new Map([...(this.#parts.get(target)?.values() ?? [])].flatMap((causes) => [...causes]));
+    return new Map([...(this.#parts.get(target)?.values() ?? [])].flatMap(({ causes }) => [...causes]));
+  }
+
+  /** What is recorded is what is so, or nobody can say. */
+  #stands(target: string, code: IncidentCode, detail: string | undefined): boolean {
+    if (this.#open.has(incidentKey(target, code)) === (detail !== undefined)) return true;
+    const said = [...(this.#parts.get(target)?.values() ?? [])];
+    return detail === undefined && said.some(({ unsure }) => unsure.has(code));
   }
 
   /** Since when a cause is known, for people. */
@@ -102,13 +138,27 @@ export class IncidentBook {
       }));
   }
 
+  /** Every opening and closing that was not taken yet, of one incident in their order. */
+  untold(): readonly IncidentEvent[] {
+    return [...this.#closed.values(), ...this.#open.values()]
+      .map(({ record }) => record)
+      .sort((a, b) => a.openedAt.wallMs - b.openedAt.wallMs)
+      .flatMap((record) => [
+        ...(record.told ? [] : [eventOf('opened', record, record.openedAt)]),
+        ...(record.closedAt === undefined ? [] : [eventOf('closed', record, record.closedAt)]),
+      ]);
+  }
+
   /** The notifiers have it: a daemon that starts anew does not tell them again. */
-  told(id: string): void {
+  told(id: string, state: IncidentEvent['state']): void {
     this.#later(async () => {
-      const found = [...this.#open].find(([, { record }]) => record.id === id);
-      if (found === undefined) return;
-      const [key, { record, generation }] = found;
-      await this.#write(key, { ...record, told: true }, generation, []);
+      const over = this.#closed.get(id);
+      if (state === 'closed') return over === undefined ? undefined : this.#forget(id, over);
+      const [key, kept] = [...this.#open].find(([, { record }]) => record.id === id) ?? [id, over];
+      if (kept === undefined) return;
+      const record = { ...kept.record, told: true };
+      const [generation] = await this.#commit([put('incident', key, record, kept.generation)], []);
+      (over === undefined ? this.#open : this.#closed).set(key, { record, generation });
     });
   }
 
@@ -159,7 +209,7 @@ export class IncidentBook {
       const code = key.slice(key.indexOf(':') + 1) as IncidentCode;
       const detail = this.causes(target).get(code);
       const kept = this.#open.get(key);
-      if ((detail === undefined) === (kept === undefined)) {
+      if (this.#stands(target, code, detail)) {
         this.#since.delete(key);
         continue;
       }
@@ -180,37 +230,56 @@ export class IncidentBook {
   ): Promise<void> {
     const id = this.#ports.ids.fresh('inc');
     const record: IncidentRecord = { schema: 'idunn.incident/v1', id, target, code, detail, openedAt: at, told: false };
-    await this.#write(key, record, 'absent', [this.#history('incident.opened', record)]);
-    this.#tell('opened', record);
+    const now = moment(this.#ports.clock);
+    const opened = historyOf('incident.opened', record, now);
+    const [generation] = await this.#commit([put('incident', key, record, 'absent')], [opened]);
+    this.#open.set(key, { record, generation });
+    this.#emit(eventOf('opened', record, now));
   }
 
+  /** That it is over is durable before anybody is told, and stays until they were. */
   async #closes(key: string, { record, generation }: Kept): Promise<void> {
-    await this.#write(key, null, generation, [this.#history('incident.closed', record)]);
-    this.#tell('closed', record);
+    const closedAt = moment(this.#ports.clock);
+    const closed = { ...record, closedAt };
+    const gone = put('incident', key, null, generation);
+    const history = [historyOf('incident.closed', record, closedAt)];
+    if (this.#keepsEnds) {
+      const [of] = await this.#commit([put('incident', record.id, closed, 'absent'), gone], history);
+      this.#closed.set(record.id, { record: closed, generation: of });
+    } else await this.#commit([gone], history);
+    this.#open.delete(key);
+    this.#emit(eventOf('closed', record, closedAt));
+    const [oldest] = this.#closed;
+    if (oldest !== undefined && this.#closed.size > CLOSED_LIMIT) await this.#forget(...oldest);
   }
 
-  async #write(
-    key: string,
-    next: IncidentRecord | null,
-    expect: Mutation['expect'],
-    history: readonly HistoryDraft[],
-  ): Promise<void> {
-    const result = await this.#journal.commit([put('incident', key, next, expect)], history);
-    if (result.kind !== 'committed') throw new StoreFault('store-write-failed', `the incident ${key}: ${result.kind}`);
-    const generation = result.generations[0] ?? 0;
-    if (next === null) this.#open.delete(key);
-    else this.#open.set(key, { record: next, generation });
+  async #forget(id: string, { generation }: Kept): Promise<void> {
+    await this.#commit([put('incident', id, null, generation)], []);
+    this.#closed.delete(id);
   }
 
-  #history(kind: string, { id, target, code, detail, openedAt, told }: IncidentRecord): HistoryDraft {
-    const atMs = this.#ports.clock.wallMs();
-    const body = { incident: id, code, detail, since: isoAt(openedAt), told };
-    return { kind, subject: target, actor: 'idunn', tenant: 'local', atMs, body };
+  /** Answers the generation of the first record. */
+  async #commit(mutations: readonly Mutation[], history: readonly HistoryDraft[]): Promise<readonly [number]> {
+    const result = await this.#journal.commit(mutations, history);
+    if (result.kind === 'committed') return [result.generations[0] ?? 0];
+    throw new StoreFault('store-write-failed', `the incident ${mutations[0]?.key.id}: ${result.kind}`);
   }
+}
 
-  #tell(state: 'opened' | 'closed', { id, target, code, detail }: IncidentRecord): void {
-    const { remedy } = catalogue[code];
-    const at = isoAt(moment(this.#ports.clock));
-    this.#emit({ event: 'incident', at, target, transaction: null, state, incident: id, code, detail, remedy });
-  }
+function historyOf(
+  kind: 'incident.opened' | 'incident.closed',
+  { id, target, code, detail, openedAt, told }: IncidentRecord,
+  { wallMs: atMs }: Moment,
+): HistoryDraft {
+  const body = { incident: id, code, detail, since: isoAt(openedAt), told };
+  return { kind, subject: target, actor: 'idunn', tenant: 'local', atMs, body };
+}
+
+function eventOf(
+  state: IncidentEvent['state'],
+  { id: incident, target, code, detail }: IncidentRecord,
+  at: Moment,
+): IncidentEvent {
+  const { remedy } = catalogue[code];
+  return { event: 'incident', at: isoAt(at), target, transaction: null, state, incident, code, detail, remedy };
 }

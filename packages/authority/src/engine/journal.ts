@@ -46,9 +46,9 @@ export class Journal {
     const result = await this.#store.commit({ mutations, history });
     if (result.kind !== 'unknown') return result;
     const first = mutations[0];
-    if (first === undefined || first.next === null) return result;
+    if (first === undefined) return result;
     const stored = await this.#store.get(first.key);
-    const written = stored !== null && canonicalJson(stored.value) === canonicalJson(first.next);
+    const written = canonicalJson(stored?.value ?? null) === canonicalJson(first.next);
     if (!written) return { kind: 'conflict', key: first.key, actual: stored?.generation ?? 'absent' };
     const generations = await Promise.all(
       mutations.map(async ({ key }) => (await this.#store.get(key))?.generation ?? 0),

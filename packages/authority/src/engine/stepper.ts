@@ -86,7 +86,7 @@ export class Stepper {
       ports,
       journal,
       library: new Library(journal),
-      incidents: new IncidentBook(ports, journal, emit, fault),
+      incidents: new IncidentBook(ports, journal, emit, fault, false),
       witness: { ports, options, journal, linkDown: () => false, standing: async () => [] },
       get stopped() {
         return hasWritten;

@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly observerTarget: string | null;
   /** Every target that has a binding. A command for another is refused before anything durable. */
   readonly targets: () => readonly string[];
+  /** Somebody is told of incidents, and `noteTold` says when: what was not taken is kept and told again. */
+  readonly notifies?: boolean;
   /** Commands that may wait behind the one at work on a target, at most `QUEUE_LIMIT`, which is also the default. */
   readonly queueDepth?: () => number;
   /** Told of a fault of the store or of our own code; the target pauses and tries again. For the daemon's log. */

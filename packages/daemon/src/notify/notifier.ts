@@ -41,10 +41,12 @@ export class Notifier {
     this.#log = log;
   }
 
-  tell(notice: Notice): void {
+  /** Answers the notice that is let go for this one, where there is no room. */
+  tell(notice: Notice): Notice | null {
     this.#queue.push(notice);
-    if (this.#queue.length > QUEUE_LIMIT) this.#queue.shift();
+    const gone = this.#queue.length > QUEUE_LIMIT ? this.#queue.shift() : undefined;
     if (this.#cancelRetry === null) void this.#next();
+    return gone ?? null;
   }
 
   stop(): void {

@@ -1,4 +1,4 @@
-import type { EngineApi, EngineEvent } from '@idunn/authority';
+import type { EngineApi, EngineEvent, IncidentEvent } from '@idunn/authority';
 import { type Outcome, ok, type Timers } from '@idunn/kernel';
 import type { NotifierFile } from '@idunn/release';
 import { type Notice, Notifier } from './notifier.ts';
@@ -7,7 +7,7 @@ import { type WayMeans, wayOf } from './ways.ts';
 
 export interface Notifiers {
   hear(event: EngineEvent): void;
-  /** Tells what opened while no daemon ran, or was not taken before the last one ended. */
+  /** Tells what was not taken before the last daemon ended. */
   start(): void;
   stop(): void;
 }
@@ -21,7 +21,13 @@ export async function checkSecrets(files: readonly NotifierFile[], uid: number):
   return ok('usable');
 }
 
-/** Every notifier of fleet.toml as the daemon found it at its start. An incident counts as told once each has it. */
+/** One opening or closing, however often it is told. */
+const idOf = ({ incident, state }: Pick<Notice, 'incident' | 'state'>): string => `${incident}-${state}`;
+
+/**
+ * Every notifier of fleet.toml as the daemon found it at its start. An opening or closing counts as told once each has
+ * it; a daemon that dies before leaves it to the next one.
+ */
 export function createNotifiers(parts: {
   readonly fleet: string;
   readonly files: readonly NotifierFile[];
@@ -33,48 +39,56 @@ export function createNotifiers(parts: {
   readonly log: (text: string) => void;
 }): Notifiers {
   const { fleet, files, engine, timers, means, redact, log } = parts;
-  const open = new Map<string, Set<string>>();
+  /** Of each notice that not every way has: those that do not. */
+  const waiting = new Map<string, Set<string>>();
   const notifiers = files.map((file) => {
     const taken = ({ incident, state }: Notice): void => {
-      const waiting = open.get(incident);
-      waiting?.delete(file.id);
-      if (waiting?.size !== 0) return;
-      open.delete(incident);
-      if (state === 'opened') engine.noteTold(incident);
+      const rest = waiting.get(idOf({ incident, state }));
+      rest?.delete(file.id);
+      if (rest?.size !== 0) return;
+      waiting.delete(idOf({ incident, state }));
+      engine.noteTold(incident, state);
     };
     return { file, notifier: new Notifier(wayOf(file, means), timers, taken, log) };
   });
 
-  async function tell(notice: Notice): Promise<void> {
-    const clean = { ...notice, detail: await redact(notice.target, notice.detail).catch(() => 'it could not be told') };
-    const wanted = notifiers.filter(({ file }) => file.codes === undefined || file.codes.includes(notice.code));
-    if (notice.state === 'opened') {
-      if (wanted.length === 0) return engine.noteTold(notice.incident);
-      open.set(notice.incident, new Set(wanted.map(({ file }) => file.id)));
+  async function tell({ at, target, state, incident, code, detail, remedy }: IncidentEvent): Promise<void> {
+    const wanted = notifiers.filter(({ file }) => file.codes === undefined || file.codes.includes(code));
+    // That an incident is open is told to whoever may be named later; that it is over is then nobody's to know.
+    if (wanted.length === 0 && (files.length > 0 || state === 'closed')) return engine.noteTold(incident, state);
+    if (wanted.length === 0) return;
+    waiting.set(idOf({ incident, state }), new Set(wanted.map(({ file }) => file.id)));
+    const clean = await redact(target, detail).catch(() => 'it could not be told');
+    const notice = {
+      schema: 'idunn.notice/v1',
+      fleet,
+      at,
+      target,
+      state,
+      incident,
+      code,
+      detail: clean,
+      remedy,
+    } as const;
+    for (const { notifier } of wanted) {
+      const gone = notifier.tell(notice);
+      // It counts as told to nobody, and is left to the next daemon.
+      if (gone !== null) waiting.delete(idOf(gone));
     }
-    for (const { notifier } of wanted) notifier.tell(clean);
   }
+
+  /** One after the other: that an incident is over is never told before that it was there. */
+  let telling: Promise<void> = Promise.resolve();
+  const tellNext = (event: IncidentEvent): void => {
+    telling = telling.then(() => tell(event));
+  };
 
   return {
     hear(event) {
-      if (event.event !== 'incident' || notifiers.length === 0) return;
-      const { at, target, state, incident, code, detail, remedy } = event;
-      void tell({ schema: 'idunn.notice/v1', fleet, at, target, state, incident, code, detail, remedy });
+      if (event.event === 'incident' && files.length > 0) tellNext(event);
     },
     start() {
-      if (notifiers.length === 0) return;
-      for (const { id, told, subject, code, detail, remedy } of engine.incidents()) {
-        const about = {
-          at: new Date(means.wallMs()).toISOString(),
-          target: subject,
-          state: 'opened',
-          incident: id,
-          code,
-          detail,
-          remedy,
-        } as const;
-        if (!told) void tell({ schema: 'idunn.notice/v1', fleet, ...about });
-      }
+      for (const event of engine.untold()) if (!waiting.has(idOf(event))) tellNext(event);
     },
     stop() {
       for (const { notifier } of notifiers) notifier.stop();

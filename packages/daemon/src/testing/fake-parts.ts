@@ -115,6 +115,7 @@ export class FakeEngine implements EngineApi {
   }
 
   incidents = (): ReturnType<EngineApi['incidents']> => [];
+  untold = (): ReturnType<EngineApi['untold']> => [];
   noteTold = (): void => undefined;
 
   subscribe(listener: (event: EngineEvent) => void): () => void {
