@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { run } from './run.ts';
 import { ALONE, CALM, GATED, type Scenario, twoDeploys } from './scenario.ts';
 import { sweep } from './sweep.ts';
+import { lyingRestart } from './teeth/kinds.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
 
@@ -67,6 +68,13 @@ test('F15, F25: a predecessor that ends at once costs no grace, and the gap is t
   const { results } = await run(twoDeploys('good', GATED));
   const longest = results[1]?.requests.longestHoldMs ?? Number.POSITIVE_INFINITY;
   assert.ok(longest < 60, `held for ${longest} ms`);
+});
+
+test('I1: what cannot overlap is launched once a restart that was given up is gone, whenever it is asked for', async () => {
+  for (let atMs = 900; atMs <= 920; atMs += 1) {
+    const { results, violations } = await run(lyingRestart(atMs));
+    assert.deepEqual([atMs, violations, results[1]?.outcome], [atMs, [], 'admitted']);
+  }
 });
 
 /** A target whose build begins, or ceases, to know Idunn: its row moves to another place, with the end of the other. */

@@ -16,6 +16,7 @@ import {
   rows,
   TARGET,
   transaction,
+  word,
 } from '../testing/samples.ts';
 import { decide } from './decide.ts';
 import type { Effect } from './effects.ts';
@@ -80,6 +81,29 @@ test('I1: what cannot overlap is not started beside a holder of the lease whom n
   assert.ok(decision.kind === 'wait');
   assert.equal(decision.incident, 'lease-row-unexpected');
   assert.match(decision.what, /act-newer/);
+});
+
+const clearedAway = { ...TARGET, restart: 'tx-restart', takenBy: null };
+
+test('I1: what cannot overlap waits until a restart that was given up is cleared away, and is let in then', () => {
+  const decision = step({ ...ready, target: clearedAway });
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'activation-issued');
+  assert.deepEqual(decision.target, { awaitedBy: 'tx-1' }, 'no restart begins once it is gone');
+  const waiting = step({ ...ready, target: { ...clearedAway, awaitedBy: 'tx-1' } });
+  assert.match(waiting.kind === 'wait' ? waiting.what : waiting.kind, /^tx-restart, which is being cleared away$/);
+  const gone = step({ ...ready, target: { ...TARGET, awaitedBy: 'tx-1' } });
+  assert.ok(gone.kind === 'persist' && gone.target?.takenBy === 'tx-1');
+});
+
+test('I1: what only the end of every process fences waits for the same; what the epoch fences does not', () => {
+  const warming = transaction({ phase: 'warming', subject: NEW.subject, launch: CANDIDATE });
+  const gatedAt = { ...CANDIDATE, observed: { ...CANDIDATE.observed, gate: 'waiting' as const } };
+  const slots = { 'act-old': alive(CANDIDATE), 'act-new': alive(gatedAt, { word: seen(word(NEW, 'act-new')) }) };
+  const behindGate = { ...warming, state: { phase: 'warming', subject: NEW.subject, launch: gatedAt } } as const;
+  const gated = step({ plans: GATED, slots, target: clearedAway }, behindGate);
+  assert.ok(gated.kind === 'persist' && gated.target?.awaitedBy === 'tx-1', gated.kind);
+  const compared = step({ target: clearedAway }, warming);
+  assert.ok(compared.kind === 'act', compared.kind);
 });
 
 test('a first deployment has nobody to stop, and goes as any other', () => {

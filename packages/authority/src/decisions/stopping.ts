@@ -54,7 +54,7 @@ export function decideStop(
   if (away !== null) return lookAgain(at, away.reason);
   const undisclosed = awaitDisclosure(e, at.untilMs);
   if (undisclosed !== null) return undisclosed;
-  if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
+  if (isRestarting(tx, e, true)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
   const busy = untakeable(tx, e, plan);
   if (busy !== null) return lookAgain(at, busy);
   if (plan.state === null) return intend(at, null);

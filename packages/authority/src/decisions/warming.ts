@@ -63,7 +63,8 @@ export function decideWarming(tx: TransactionRecord, e: DeployEvidence, state: S
     const undisclosed = awaitDisclosure(e, untilMs);
     if (undisclosed !== null) return undisclosed;
   }
-  if (isRestarting(tx, e)) return awaitTarget(tx, e, (what) => lookAgain(at, what));
+  if (isRestarting(tx, e, endsFirst(e, plan, incumbentsOf(e))))
+    return awaitTarget(tx, e, (what) => lookAgain(at, what));
   if (plan.state !== null) return prepareState(at);
   return stageRoute(at, () => intend(at, null));
 }

@@ -1,6 +1,6 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
 import type { Plan } from '@idunn/release';
-import { ALONE, GATED, type Scenario, twoDeploys } from '../scenario.ts';
+import { ALONE, diesOnce, GATED, type Scenario, twoDeploys } from '../scenario.ts';
 import type { Tooth } from './tooth.ts';
 
 const withPlans = (e: DeployEvidence, change: (plan: Plan) => Plan): DeployEvidence => ({
@@ -87,6 +87,20 @@ const asAnyOther = (tx: TransactionRecord, e: DeployEvidence): Decision =>
     withPlans(e, (plan) => ({ ...plan, rollout: { strategy: 'candidate-then-promote' } })),
   );
 
+/** Takes a restart that was given up for one that is gone. */
+function besideARestart(tx: TransactionRecord, e: DeployEvidence): Decision {
+  const { restart, takenBy } = e.target;
+  const isGivenUp = takenBy === null && restart !== tx.id;
+  return decide(tx, isGivenUp ? { ...e, target: { ...e.target, restart: null } } : e);
+}
+
+/** No launch after the first is what it says; the second build is about to take over as the restart is given up. */
+export const lyingRestart = (atMs: number): Scenario => {
+  const once = diesOnce('lies-when-relaunched', { stores: 0, routed: true, alone: true });
+  const second = { target: 'app', atMs, behaviour: 'good', revision: 2 } as const;
+  return { ...once, seed: 2, deploys: [...once.deploys, second] };
+};
+
 /** I12: does not ask what the predecessor is serving before it is ended. */
 function withoutPatience(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { state } = tx;
@@ -141,6 +155,12 @@ export const TEETH_OF_KINDS: readonly Tooth[] = [
     breaks: 'apart',
     scenario: twoDeploys('good', ALONE),
     decide: asAnyOther,
+  },
+  {
+    name: 'starts it beside a restart that was given up',
+    breaks: 'apart',
+    scenario: lyingRestart(911),
+    decide: besideARestart,
   },
   { name: 'cuts what is being served', breaks: 'I12', scenario: busy, decide: withoutPatience },
 ];
