@@ -70,7 +70,7 @@ test('F15, F25: a predecessor that ends at once costs no grace, and the gap is t
   assert.ok(longest < 60, `held for ${longest} ms`);
 });
 
-test('I1: what cannot overlap is launched once a restart that was given up is gone, whenever it is asked for', async () => {
+test('I1: what cannot overlap is launched once a restart that was given up is gone', async () => {
   for (let atMs = 900; atMs <= 920; atMs += 1) {
     const { results, violations } = await run(lyingRestart(atMs));
     assert.deepEqual([atMs, violations, results[1]?.outcome], [atMs, [], 'admitted']);

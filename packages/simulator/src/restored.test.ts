@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ALONE, CALM, diesOnce, GATED, type Scenario, twoDeploys } from './scenario.ts';
 import { dice } from './seed.ts';
 import { Simulation } from './simulation.ts';
+import { putBackWithin } from './teeth/restored.ts';
 import type { TargetShape } from './world/sources.ts';
 
 const ROWS: TargetShape = { stores: 1, routed: true };
@@ -99,6 +100,25 @@ for (const [what, shape] of [
     assert.deepEqual(rebooted.violations, []);
     const after = rebooted.world.named('app')?.activation ?? '';
     assert.ok(after !== serving && rebooted.world.processes.get(after)?.alive === true, 'by a launch of this boot');
+  });
+}
+
+for (const stores of [0, 1]) {
+  test(`I1: over ${stores} stores, nothing starts beside a launch that older records know nothing of`, async () => {
+    const within = putBackWithin({ stores });
+    const simulation = new Simulation(within);
+    const { violations, world } = await simulation.run();
+    assert.deepEqual(violations, []);
+    const unknown = world.ledger.of('started').at(-1);
+    assert.ok(unknown !== undefined && unknown.atMs < (world.ledger.of('restored')[0]?.atMs ?? 0), 'it is the last');
+    const told = JSON.stringify(simulation.engine?.incidents().filter(({ code }) => code === 'unrecorded-process'));
+    assert.match(told, new RegExp(`${unknown.activation}, which runs as process [0-9]+`));
+    const ended = new Simulation({ ...within, kills: [{ target: 'app', atMs: 9_000 }] });
+    const later = await ended.run();
+    assert.deepEqual(later.violations, []);
+    const living = [...later.world.processes.values()].filter(({ alive }) => alive);
+    assert.deepEqual([living.length, living[0]?.state], [1, 'active'], 'once it was ended by hand, what waits goes on');
+    assert.deepEqual(ended.engine?.incidents(), []);
   });
 }
 

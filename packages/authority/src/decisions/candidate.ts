@@ -6,7 +6,8 @@ import { publicationKey } from './effects.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { decideLaunch, issueRecord } from './launch.ts';
-import { heldBySomebody } from './lease-at-hand.ts';
+import { heldBySomebody, keptApart } from './lease-at-hand.ts';
+import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
 import { decideStop, stopsFirst } from './stopping.ts';
 
@@ -80,7 +81,9 @@ function advance(state: Launching, launch: Launch): Decision {
 
 function tooLate(tx: TransactionRecord, e: DeployEvidence, state: Launching) {
   const { id } = state.launch;
-  const held = heldBySomebody(tx, e, planOf(e, state.subject.plan), id) ?? observerAway(e, id);
+  const plan = planOf(e, state.subject.plan);
+  const apart = standsAlone(plan) && state.phase === 'activation-issued' ? keptApart(e) : null;
+  const held = heldBySomebody(tx, e, plan, id) ?? apart ?? observerAway(e, id);
   if (held !== null) return held;
   const steps = [
     'prepare-lease',

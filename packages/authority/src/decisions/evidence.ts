@@ -5,7 +5,7 @@ import type { Freeze } from '../ports/freeze-port.ts';
 import type { LeaseRows, OwnerClaim } from '../ports/lease-port.ts';
 import type { Correlation } from '../ports/observer-port.ts';
 import type { RouteState } from '../ports/route-port.ts';
-import type { WorkloadHandle } from '../ports/workload-port.ts';
+import type { RunningLaunch, WorkloadHandle } from '../ports/workload-port.ts';
 import type { TakeoverRecord } from '../records/operation.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { Standing } from './disclosure.ts';
@@ -57,6 +57,8 @@ export interface DeployEvidence {
   /** The process behind a row that names neither incumbent nor candidate; `issued`: we minted it once. */
   readonly holder: { readonly issued: boolean; readonly found: Evidence<WorkloadHandle> };
   readonly route: Evidence<RouteState>;
+  /** What may run of the target beside the processes at hand; read before a launch of what cannot overlap. */
+  readonly others: Evidence<readonly RunningLaunch[]>;
 }
 
 const notRead = unknown('not read');

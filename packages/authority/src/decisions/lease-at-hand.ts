@@ -91,6 +91,27 @@ export function untakeable(tx: TransactionRecord, e: DeployEvidence, plan: Plan)
   return takenBy !== null && takenBy !== tx.id ? `${takenBy}, which owns the target` : null;
 }
 
+/**
+ * What may run beside what cannot overlap, though no record that stands says so: our records may be older than what
+ * lives. `null` once it was looked, and there is nobody (I10).
+ */
+export function runsBeside({ others }: Pick<DeployEvidence, 'others'>): string | null {
+  if (others.kind !== 'seen') {
+    const because = others.kind === 'unknown' ? others.because : 'nobody answers';
+    return `what else runs of it, which cannot be seen: ${because}`;
+  }
+  const [first] = others.value;
+  if (first === undefined) return null;
+  const process = first.pid === null ? 'which may still run' : `which runs as process ${first.pid}`;
+  return `${first.activation}, ${process}, and is none of those that stand in the records`;
+}
+
+/** Why nothing was launched; `null` where nobody was seen in its way. */
+export function keptApart(e: DeployEvidence): Refusal | null {
+  const what = e.others.kind === 'seen' ? runsBeside(e) : null;
+  return what === null ? null : because('unrecorded-process', `Nothing was launched beside ${what}.`);
+}
+
 /** Asked before anything is touched: an end that nobody could ever prove would leave the target without either (I7). */
 export function unprovableEnd(e: DeployEvidence, bodies: readonly Pick<Body, 'plan' | 'handle'>[]): Refusal | null {
   const odd = bodies.find((body) => !endIsProvable(e, body));

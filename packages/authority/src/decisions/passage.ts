@@ -13,7 +13,8 @@ import { because } from './failing.ts';
 import { decideFence, stopPredecessors } from './fence.ts';
 import { decideGranted } from './granted.ts';
 import { decideLaunch, exited } from './launch.ts';
-import { passageEndsFirst, passageStandsAlone, speaksLease } from './manner.ts';
+import { keptApart, runsBeside } from './lease-at-hand.ts';
+import { passageEndsFirst, passageStandsAlone, speaksLease, standsAlone } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
 import { observerAway } from './receipt.ts';
 import { keepHolding } from './route-hold.ts';
@@ -162,6 +163,8 @@ const neverLasting = ({ relaunches, successor }: Passage): Refusal => ({
 /** Which refusal a passed deadline is, by how far the handover came. */
 function lateness(f: PassageFrame, where: Whereabouts): Refusal {
   const { relaunches, spent } = f.passage;
+  const apart = besideNobody(f) === null ? null : keptApart(f.e);
+  if (apart !== null) return apart;
   if (relaunches > 0 && where.at !== 'granted') {
     // On the way back a launch is ended for whatever is wrong with it: it need not have exited (I10).
     if (f.persistent) return neverLasting(f.passage);
@@ -242,7 +245,19 @@ function relaunch(f: PassageFrame): Decision {
 
 /** What cannot stand beside its predecessor is launched once that is gone; everything else at once. */
 const relaunching = (f: PassageFrame, row: Standing | null): Decision =>
-  passageStandsAlone(f.e, f.passage) ? stopPredecessors(f, () => launching(f, row)) : launching(f, row);
+  passageStandsAlone(f.e, f.passage)
+    ? stopPredecessors(f, () => besideNobody(f) ?? launching(f, row))
+    : launching(f, row);
+
+/** Records that are older than what lives know nothing of what a handover launched since: it is waited for (I10). */
+function besideNobody({ e, plan, passage, untilMs }: PassageFrame): Decision | null {
+  const { step } = passage.successor.launch;
+  if (!standsAlone(plan) || (step !== 'issued' && step !== 'minted')) return null;
+  const beside = runsBeside(e);
+  if (beside === null) return null;
+  const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
+  return wait(beside, 'idunn incidents', { untilMs, wakeAtMs, incident: 'unrecorded-process' });
+}
 
 function launching(f: PassageFrame, row: Standing | null): Decision {
   const { e, passage } = f;

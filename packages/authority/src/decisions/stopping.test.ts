@@ -106,6 +106,50 @@ test('I1: what only the end of every process fences waits for the same; what the
   assert.ok(compared.kind === 'act', compared.kind);
 });
 
+const beside = { activation: 'act-newer', pid: 77 };
+
+test('I1, I7: nothing is stopped or launched beside a process that no record stands for, and that is told', () => {
+  const nobody = { ...TARGET, admitted: null };
+  for (const target of [TARGET, nobody]) {
+    const rowless = target === nobody ? { rows: seen(rows(0, null)) } : {};
+    const decision = step({ ...ready, ...rowless, target, others: seen([beside]) });
+    assert.ok(decision.kind === 'wait', decision.kind);
+    assert.equal(decision.incident, 'unrecorded-process');
+    assert.match(decision.what, /^act-newer, which runs as process 77, and is none/);
+    const unseen = step({ ...ready, ...rowless, target, others: unknown('permission denied') });
+    assert.match(unseen.kind === 'wait' ? unseen.what : unseen.kind, /cannot be seen: permission denied$/);
+  }
+  const late = { ...ready, others: seen([beside]), now: laterBy(3_600_000) };
+  const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
+  const words = answered([autopsy, { exit: null, log: [], presence: null, reading: null }]);
+  const given = step({ ...late, answers: { ...late.answers, ...words } });
+  assert.ok(given.kind === 'persist' && given.state.phase === 'aborting');
+  assert.equal(given.state.why.code, 'unrecorded-process');
+});
+
+test('I1: inside the handover it is waited for as well before the next launch', () => {
+  const passage = {
+    ...HANDOVER.passage,
+    successor: { subject: NEW.subject, launch: { step: 'issued', id: 'act-next' } as const },
+    move: { from: { epoch: 4, activation: 'act-old' }, to: { epoch: 4, activation: 'act-old' } },
+    predecessors: [],
+  };
+  const relaunching = transaction({ ...HANDOVER, passage });
+  const ended: Effect = { kind: 'end-process', activation: 'act-old', handle: null, graceMs: 100 };
+  const held: Effect = { kind: 'hold-route', route: 'app', termMs: 500 };
+  const given = {
+    plans: ALONE,
+    answers: answered([held, 'held'], [ended, { kind: 'gone', proof: 'tree-empty', forced: false }]),
+  };
+  const waiting = step({ ...given, others: seen([beside]) }, relaunching);
+  assert.ok(waiting.kind === 'wait', JSON.stringify(waiting));
+  assert.equal(waiting.incident, 'unrecorded-process');
+  const launching = step(given, relaunching);
+  assert.ok(launching.kind === 'act' && launching.effect.kind === 'prepare-lease', launching.kind);
+  const overlapping = step({ answers: given.answers, others: unknown('not read') }, relaunching);
+  assert.ok(overlapping.kind === 'act', overlapping.kind);
+});
+
 test('a first deployment has nobody to stop, and goes as any other', () => {
   const decision = step({ ...ready, target: { ...TARGET, admitted: null }, answers: {}, rows: seen(rows(0, null)) });
   assert.ok(decision.kind === 'act');

@@ -9,18 +9,18 @@ import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
-import { incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { incumbentsOf, leaseAtHand, runsBeside, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
 import { awaitTarget, isRestarting } from './yielding.ts';
 
 /**
- * There is somebody to stop first, or somebody whom our records do not know holds the lease, beside whom nothing may
- * start. A first deployment has nobody, and goes as any other.
+ * There is somebody to stop first, or somebody whom our records do not know runs or holds the lease, beside whom
+ * nothing may start. A first deployment has nobody, and goes as any other.
  */
 export const stopsFirst = (e: DeployEvidence, plan: Plan): boolean =>
-  standsAlone(plan) && (incumbentsOf(e).length > 0 || isHeldBySomebody(e));
+  standsAlone(plan) && (incumbentsOf(e).length > 0 || isHeldBySomebody(e) || runsBeside(e) !== null);
 
 const isHeldBySomebody = ({ rows }: DeployEvidence): boolean =>
   rows.kind === 'seen' && Object.values(rows.value).some(({ activation }) => activation !== null);
@@ -74,6 +74,8 @@ function intend(
   lease: { readonly row: Standing; readonly epoch: number; readonly takenOver: boolean } | null,
 ): Decision {
   const { tx, e, state, plan } = at;
+  const beside = runsBeside(e);
+  if (beside !== null) return lookAgain(at, beside, 'unrecorded-process');
   const passage: Passage = {
     direction: directionOf(tx, e, state.subject),
     requestId: e.fresh.request,

@@ -14,10 +14,10 @@ import type { Causes } from './incident-book.ts';
 import { type Held, put } from './journal.ts';
 import { begun, Lane, type Readings } from './lane.ts';
 import { perform } from './perform.ts';
-import { changesTheWorld, launchIn, moveInReadings, planAtHand, wantsMore } from './readings.ts';
+import { changesTheWorld, moveInReadings, planAtHand, wantsMore } from './readings.ts';
 import { Teller } from './teller.ts';
 import { Vigil } from './vigil.ts';
-import { NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsStops, words } from './witness.ts';
+import { launchIn, NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsStops, words } from './witness.ts';
 
 /** Steps that one wake may take before the actor yields to others; nothing legitimate needs as many. */
 const STEPS_PER_WAKE = 256;

@@ -8,7 +8,7 @@ import type { TransactionRecord } from '../records/transaction.ts';
 const ANSWERS_LIMIT = 512;
 
 /** What was read while nothing put it in doubt. */
-export type Readings = Pick<DeployEvidence, 'rows' | 'route' | 'claim' | 'consent' | 'holder'> & {
+export type Readings = Pick<DeployEvidence, 'rows' | 'route' | 'claim' | 'consent' | 'holder' | 'others'> & {
   readonly processes: Readonly<Record<string, Pick<Slot, 'found' | 'process'>>>;
 };
 

@@ -2,10 +2,9 @@ import type { Plan } from '@idunn/release';
 import type { Answered, AnswerTo, Effect } from '../decisions/effects.ts';
 import type { DeployEvidence } from '../decisions/evidence.ts';
 import type { SwapAnswer } from '../ports/lease-port.ts';
-import type { Launch } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { Lane } from './lane.ts';
-import { readingsOf } from './witness.ts';
+import { launchIn, readingsOf } from './witness.ts';
 
 /**
  * Whether the next phase wants what was not read for the one before. The readings of `warming` are those that the
@@ -24,12 +23,6 @@ export function wantsMore(before: TransactionRecord, next: TransactionRecord): b
 /** Nothing ran under an id that was only issued, and it was not looked for. */
 const mayRunNow = (before: TransactionRecord, next: TransactionRecord): boolean =>
   launchIn(before)?.step === 'issued' && launchIn(next)?.step === 'minted';
-
-/** The launch at hand, of a candidate or of an incumbent that returns. */
-export function launchIn({ state }: TransactionRecord): Launch | null {
-  if ('passage' in state) return state.passage?.successor.launch ?? null;
-  return 'launch' in state ? state.launch : null;
-}
 
 /** The plan of the state, or in `planned` the one that was just compiled. */
 export function planAtHand(lane: Lane, plans: DeployEvidence['plans']): Plan | null {

@@ -8,7 +8,7 @@ import { standsAlone } from '../decisions/manner.ts';
 import { phaseRow, type Reading } from '../model/phase-table.ts';
 import type { EngineOptions, EnginePorts } from '../ports/engine-ports.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
-import type { WorkloadHandle } from '../ports/workload-port.ts';
+import type { RunningLaunch, WorkloadHandle } from '../ports/workload-port.ts';
 import type { Body, Launch, Subject } from '../records/body.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
@@ -42,6 +42,7 @@ export const NOTHING_READ: Readings = {
   claim: notRead,
   consent: null,
   holder: { issued: false, found: notRead },
+  others: notRead,
   processes: {},
 };
 
@@ -51,12 +52,22 @@ export function readingsOf(
   plan: Plan | null,
 ): { readonly reads: readonly Reading[]; readonly each: boolean } {
   const { phase } = tx.state;
-  if (phase === 'returning') return { reads: phaseRow('incumbent-fenced').reads, each: false };
   if (phase === 'queued') return { reads: [], each: true };
   if (phase === 'aborting') return { reads: ['predecessor'], each: true };
-  const row = phaseRow(phase);
-  const stops = plan !== null && standsAlone(plan);
+  const row = phaseRow(phase === 'returning' ? 'incumbent-fenced' : phase);
+  const stops = plan !== null && standsAlone(plan) && isToStart(tx);
   return { reads: stops ? [...row.reads, ...row.readsToStop] : row.reads, each: row.read === 'always' };
+}
+
+/** The launch at hand, of a candidate or of an incumbent that returns. */
+export function launchIn({ state }: TransactionRecord): Launch | null {
+  if ('passage' in state) return state.passage?.successor.launch ?? null;
+  return 'launch' in state ? state.launch : null;
+}
+
+function isToStart(tx: TransactionRecord): boolean {
+  const step = launchIn(tx)?.step;
+  return step === 'issued' || step === 'minted';
 }
 
 /** Reads the processes, rows, claim and route that a state wants. What is not read stays unknown (I10). */
@@ -73,11 +84,12 @@ export async function read(
   const route = plan?.route ?? null;
   const admitted = wants('admitted');
   const wanted = witnessed(lane.tx, target).filter(({ role }) => wants(role) || (admitted && role === 'predecessor'));
-  const [rows, claim, served, consent, ...processes] = await Promise.all([
+  const [rows, claim, served, consent, running, ...processes] = await Promise.all([
     state !== null && (wants('rows') || admitted) ? ports.lease.read(state) : notRead,
     state !== null && wants('claim') ? ports.lease.readClaim(state) : notRead,
     route !== null && (wants('route') || admitted) ? ports.route.read(route.name) : notRead,
     state !== null && wants('claim') ? journal.read('takeover', lane.tx.target) : null,
+    wants('others') ? ports.workload.running(lane.tx.target) : notRead,
     ...wanted.map((one) => process(context, lane, one)),
   ]);
   return {
@@ -91,8 +103,19 @@ export async function read(
       wanted.map(({ activation }) => activation),
       rows,
     ),
+    others: beside(running, witnessed(lane.tx, target)),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
+}
+
+/** What runs of a target and is none of those that its records name at the moment. */
+function beside(
+  running: Evidence<readonly RunningLaunch[]>,
+  known: readonly Witnessed[],
+): Evidence<readonly RunningLaunch[]> {
+  if (running.kind !== 'seen') return running;
+  const ids = new Set(known.map(({ activation }) => activation));
+  return seen(running.value.filter(({ activation }) => !ids.has(activation)));
 }
 
 async function process(

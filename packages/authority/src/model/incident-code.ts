@@ -22,6 +22,7 @@ export const INCIDENT_CODES = [
   'route-certificate-unusable',
   'stop-unreadable',
   'store-fault',
+  'unrecorded-process',
   'verdict-missing',
 ] as const satisfies readonly Code[];
 

@@ -2,7 +2,16 @@ import type { PhaseDeadlines } from '@idunn/release';
 import { PHASES, type Phase } from './phase.ts';
 
 /** What the engine reads from the world before it asks the decision of a phase. */
-export type Reading = 'freeze' | 'observer' | 'admitted' | 'claim' | 'successor' | 'predecessor' | 'rows' | 'route';
+export type Reading =
+  | 'freeze'
+  | 'observer'
+  | 'admitted'
+  | 'claim'
+  | 'successor'
+  | 'predecessor'
+  | 'others'
+  | 'rows'
+  | 'route';
 
 export interface PhaseRow {
   readonly phase: Phase;
@@ -10,7 +19,7 @@ export interface PhaseRow {
   /** Frozen in the plan; several add up from the handover intent on. Empty: nothing outside is waited for. */
   readonly deadline: readonly (keyof PhaseDeadlines)[];
   readonly reads: readonly Reading[];
-  /** What is read besides where the incumbent is stopped first, and the handover's intent is on leaving this phase. */
+  /** What is read besides before a launch of what cannot overlap, whose intent is on leaving `activation-issued`. */
   readonly readsToStop: readonly Reading[];
   /** Inside the handover the processes, rows and route are read when something put them in doubt, not each time. */
   readonly read: 'always' | 'in-doubt';
@@ -37,6 +46,7 @@ const beforeFence: Omit<PhaseRow, 'phase' | 'order'> = {
 };
 const handover: Draft = {
   reads: ['rows', 'route', 'successor', 'predecessor'],
+  readsToStop: ['others'],
   read: 'in-doubt',
   durable: 'by-intent',
   cancellable: false,
@@ -48,7 +58,10 @@ const drafts: Readonly<Record<Phase, Draft>> = {
   materialized: { deadline: ['materializeMs'] },
   sealed: { deadline: ['sealMs'], reads: ['freeze', 'observer'], freezeRead: true },
   'expected-published': { deadline: ['startMs'] },
-  'activation-issued': { deadline: ['startMs'], readsToStop: ['freeze', 'claim', 'rows', 'route', 'predecessor'] },
+  'activation-issued': {
+    deadline: ['startMs'],
+    readsToStop: ['freeze', 'claim', 'rows', 'route', 'predecessor', 'others'],
+  },
   'candidate-started': { deadline: ['startMs'], reads: ['successor'] },
   'activation-observed': { deadline: ['warmingMs'], reads: ['successor'] },
   warming: {

@@ -61,6 +61,12 @@ export type Exit = {
   readonly signal: string | null;
 };
 
+/** A launch of which something may still run; `pid` is `null` where nobody of it could be looked at. */
+export interface RunningLaunch {
+  readonly activation: string;
+  readonly pid: number | null;
+}
+
 export type WorkloadEvent = { readonly kind: 'died'; readonly target: string; readonly activation: string };
 
 /**
@@ -84,6 +90,11 @@ export interface WorkloadPort {
   rehearse(request: RehearsalRequest, signal: AbortSignal): Promise<Outcome<'passed'>>;
   /** `absent` only when no process of the activation can exist any more. */
   find(target: string, activation: string): Promise<Evidence<WorkloadHandle>>;
+  /**
+   * Every launch of the target of which a process may still run, by what the driver itself keeps of its launches,
+   * whatever any record knows. One that cannot be judged is among them (I10).
+   */
+  running(target: string): Promise<Evidence<readonly RunningLaunch[]>>;
   /** Identity checked, then what runs; `absent` when this exact process is gone. */
   observe(handle: WorkloadHandle, release: Digest): Promise<Evidence<ObservedRuntime>>;
   /** Asks the tree to end, waits `graceMs`, kills it, and answers what was then seen (F12, F15, F25). */

@@ -276,6 +276,7 @@ export const evidence = (more: Partial<DeployEvidence> = {}): DeployEvidence => 
   rows: seen(rows(4, 'act-old')),
   holder: { issued: true, found: unknown('not read') },
   route: absent,
+  others: seen([]),
   ...more,
 });
 

@@ -64,13 +64,16 @@ export function activationFiles(runtime: string, activation: string): Activation
     keptSecrets: `${own}/secrets`,
     socket: `${directory}/channel.sock`,
     alive: `${own}/alive`,
-    ticket: `${own}/ticket.json`,
+    ticket: ticketIn(own),
     process: `${own}/process.json`,
     orders: `${directory}/orders.json`,
     gate: `${directory}/gate.sock`,
     opened: `${directory}/opened.json`,
   };
 }
+
+/** Where the ticket lies in an activation's own directory. */
+export const ticketIn = (own: string): string => `${own}/ticket.json`;
 
 /** Refuses a runtime directory under which no program could listen. */
 export function checkSocketPath(socket: string): Outcome<'fits'> {

@@ -5,6 +5,7 @@ import type {
   LaunchRequest,
   MintRequest,
   RehearsalRequest,
+  RunningLaunch,
   StopAnswer,
   WorkloadEvent,
   WorkloadHandle,
@@ -23,6 +24,7 @@ import { isDirectory } from './files.ts';
 import { findProcess } from './find.ts';
 import { openGate } from './gate/open-gate.ts';
 import { ownStandpoint } from './identity.ts';
+import { launchesOf } from './launches.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
 import { LogKeeper, scrubLogs } from './log-keeper.ts';
@@ -192,6 +194,18 @@ class LinuxProcesses implements ProcessDriver {
     const expectedGroup = groupOf(this.#machine, activation);
     const found = await findProcess({ activation, files, from, unified: room?.hierarchy ?? null, expectedGroup });
     return found.kind === 'seen' ? seen(handleOf(target, activation, found.value.identity, files)) : found;
+  }
+
+  async running(target: string): Promise<Evidence<readonly RunningLaunch[]>> {
+    const launches = await launchesOf(this.#options.roots.runtime, target);
+    if (launches.kind !== 'seen') return launches;
+    const running: RunningLaunch[] = [];
+    for (const activation of launches.value) {
+      const found = await this.find(target, activation);
+      if (found.kind === 'absent') continue;
+      running.push({ activation, pid: found.kind === 'seen' ? found.value.identity.pid : null });
+    }
+    return seen(running);
   }
 
   observe(handle: WorkloadHandle, release: Digest): Promise<Evidence<ObservedRuntime>> {

@@ -82,6 +82,27 @@ test('I10: find is absent before the start and after the end, and unknown when n
   assert.equal((await plain.driver.find('game', 'act-never-minted')).kind, 'unknown');
 });
 
+test('I1, I10: tickets tell what may run of a target, and what cannot be judged is among it', async (t) => {
+  const bench = new Bench(t);
+  await bench.mint(bench.sleep());
+  assert.deepEqual(await bench.driver.running('game'), { kind: 'seen', value: [] });
+  const handle = await bench.start(bench.sleep());
+  const { activation, identity } = handle;
+  const later = new Bench(t, { ...bench.options });
+  assert.deepEqual(await later.driver.running('game'), { kind: 'seen', value: [{ activation, pid: identity.pid }] });
+  assert.deepEqual(await later.driver.running('another'), { kind: 'seen', value: [] });
+  await bench.driver.stop(handle, 20_000);
+  assert.deepEqual(await later.driver.running('game'), { kind: 'seen', value: [] });
+
+  const plain = new Bench(t, { controlGroups: 'never' });
+  const forking = await plain.start(plain.sleep());
+  await plain.driver.stop(forking, 20_000);
+  const unjudged = [{ activation: forking.activation, pid: null }];
+  assert.deepEqual(await plain.driver.running('game'), { kind: 'seen', value: unjudged });
+  writeFileSync(activationFiles(plain.options.roots.runtime, forking.activation).ticket, 'torn');
+  assert.equal((await plain.driver.running('another')).kind, 'unknown');
+});
+
 test('I5: a ticket of an earlier boot means that nobody is left', async (t) => {
   const bench = new Bench(t, { controlGroups: 'never' });
   const handle = await bench.start(bench.sleep());

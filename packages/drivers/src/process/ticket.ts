@@ -55,7 +55,8 @@ export const takeTicket = (files: ActivationFiles, ticket: Ticket): Promise<bool
   createPrivate(files.ticket, `${JSON.stringify(ticket)}\n`);
 
 /** `null` without a ticket, `damaged` when it was not written whole. */
-export const readTicket = (files: ActivationFiles): Ticket | null | 'damaged' => readRecord(files.ticket, ticketSchema);
+export const readTicket = ({ ticket }: Pick<ActivationFiles, 'ticket'>): Ticket | null | 'damaged' =>
+  readRecord(ticket, ticketSchema);
 
 export const recordProcess = (files: ActivationFiles, identity: RuntimeIdentity): Promise<void> =>
   placePrivate(files.process, `${JSON.stringify(identity)}\n`);

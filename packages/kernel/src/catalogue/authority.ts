@@ -155,6 +155,13 @@ export const authorityErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'unrecorded-process': {
+    reason: 'A process of the target runs that none of its records stands for, and nothing may run beside it.',
+    remedy:
+      'Find out what it is by the process number in this message, and end it by hand; what waits then goes on by itself.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'lease-row-unreadable': {
     reason: 'The lease row could not be read.',
     remedy:

@@ -74,7 +74,7 @@ export function restored(world: World): readonly Violation[] {
 }
 
 /** What Idunn says where its records are older than the world: somebody whom it does not know stands there. */
-const HOLDS: ReadonlySet<string> = new Set(['lease-row-unexpected', 'projection-foreign']);
+const HOLDS: ReadonlySet<string> = new Set(['lease-row-unexpected', 'projection-foreign', 'unrecorded-process']);
 
 /** Records that are older than the world hold a target, and its user is told so, instead of running two (I1). */
 export const isHeld = ({ scenario, incidents }: Judged, target: string): boolean =>

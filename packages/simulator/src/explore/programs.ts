@@ -39,6 +39,12 @@ export function smallWorkload(draft: Draft, sources: Sources): WorkloadPort {
       const program = draft.world.programs[activation];
       return program?.alive === true ? seen(handleOf(program)) : absent;
     },
+    running: async () =>
+      seen(
+        Object.values(draft.world.programs)
+          .filter(({ alive }) => alive)
+          .map(({ activation: { activation } }) => ({ activation, pid: null })),
+      ),
     observe: async ({ activation }) => {
       const program = draft.world.programs[activation];
       return program?.alive === true ? seen(observedOf(program)) : absent;

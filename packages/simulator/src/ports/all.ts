@@ -2,7 +2,7 @@ import type { EnginePorts } from '@idunn/authority';
 import type { RecordStore } from '@idunn/kernel';
 import type { Scenario } from '../scenario.ts';
 import type { Clients } from '../world/clients.ts';
-import { refOf } from '../world/sources.ts';
+import { OUR_FLEET, refOf } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import { fakeChannel } from './channel.ts';
 import { fakeFreeze } from './freeze.ts';
@@ -44,7 +44,7 @@ export function fakePorts(
         schemaOf: (ref) => (ref.includes('!') ? 'events-v2' : 'events-v1'),
         headOf: () => refOf('good', 1),
       }),
-      workload: fakeWorkload(world, life),
+      workload: fakeWorkload(world, life, (target) => shapes[target]?.fleet ?? OUR_FLEET),
       channel: fakeChannel(world, life),
       lease: fakeLease(world, life),
       route: fakeRoute(world, life, clients),

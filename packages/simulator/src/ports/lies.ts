@@ -4,8 +4,8 @@ import { type Outcome, refusal, refused } from '@idunn/kernel';
  * How an answer may be false. Only such lies are told as a second observation contradicts. Nobody can keep a promise
  * against a false word of the one authority over a fact, and none of these is told:
  *
- * - that every process of a tree is gone, or that nobody can be found under an activation: for a program that compares
- *   no row its end is the fence, and the kernel alone can see it (I1);
+ * - that every process of a tree is gone, or that nobody runs of a target or under an activation: for a program that
+ *   compares no row its end is the fence, and the kernel alone can see it (I1);
  * - that rows are durable, or that a record was committed: a disk that lies about that shows it to nobody (I6);
  * - that a claim was made: it is made exclusively beside the state, where two fleets have nothing else to meet over
  *   (I1);

@@ -15,6 +15,7 @@ export function withUnreadable(world: World, ports: EnginePorts): EnginePorts {
     workload: {
       ...workload,
       find: (target, id) => unless('process', target, () => workload.find(target, id)),
+      running: (target) => unless('process', target, () => workload.running(target)),
       observe: (handle, release) => unless('process', handle.target, () => workload.observe(handle, release)),
     },
     lease: {

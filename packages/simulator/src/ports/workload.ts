@@ -11,7 +11,7 @@ import { denied } from './lies.ts';
 import { type Life, silence } from './life.ts';
 
 /** Starts, finds, observes and stops simulated programs; one launch for each activation, ever. */
-export function fakeWorkload(world: World, life: Life): WorkloadPort {
+export function fakeWorkload(world: World, life: Life, fleetAt: (target: string) => string): WorkloadPort {
   const watched = new Set<string>();
   /** The process that such a request makes, before anything of it runs. */
   const made = (request: LaunchRequest): Process => {
@@ -92,6 +92,14 @@ export function fakeWorkload(world: World, life: Life): WorkloadPort {
       life.read((): Evidence<WorkloadHandle> => {
         const process = world.processes.get(activation);
         return process?.treeLives === true ? seen(process.handle) : absent;
+      }),
+    running: (target) =>
+      life.read(() => {
+        const living = [...world.processes.values()].filter(
+          ({ id, activation, treeLives }) =>
+            treeLives && activation.target === target && world.fleets.get(id) === fleetAt(target),
+        );
+        return seen(living.map(({ id, handle }) => ({ activation: id, pid: handle.identity.pid })));
       }),
     observe: async (handle) => {
       if (world.stuck.has(handle.target)) return silence();

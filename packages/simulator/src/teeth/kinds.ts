@@ -1,4 +1,5 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import { seen } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import { ALONE, diesOnce, GATED, type Scenario, twoDeploys } from '../scenario.ts';
 import type { Tooth } from './tooth.ts';
@@ -91,7 +92,7 @@ const asAnyOther = (tx: TransactionRecord, e: DeployEvidence): Decision =>
 function besideARestart(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { restart, takenBy } = e.target;
   const isGivenUp = takenBy === null && restart !== tx.id;
-  return decide(tx, isGivenUp ? { ...e, target: { ...e.target, restart: null } } : e);
+  return decide(tx, isGivenUp ? { ...e, target: { ...e.target, restart: null }, others: seen([]) } : e);
 }
 
 /** No launch after the first is what it says; the second build is about to take over as the restart is given up. */
