@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { run } from './run.ts';
 import { ALONE, CALM, GATED, type Scenario, twoDeploys } from './scenario.ts';
 import { sweep } from './sweep.ts';
-import { lyingRestart } from './teeth/kinds.ts';
+import { endsSlowly, lyingRestart } from './teeth/kinds.ts';
 import type { Behaviour } from './world/behaviour.ts';
 import type { TargetShape } from './world/sources.ts';
 
@@ -71,8 +71,8 @@ test('F15, F25: a predecessor that ends at once costs no grace, and the gap is t
 });
 
 test('I1: what cannot overlap is launched once a restart that was given up is gone', async () => {
-  for (let atMs = 900; atMs <= 920; atMs += 1) {
-    const { results, violations } = await run(lyingRestart(atMs));
+  for (let atMs = 850; atMs <= 1_200; atMs += 10) {
+    const { results, violations } = await run(lyingRestart(atMs), { ports: endsSlowly });
     assert.deepEqual([atMs, violations, results[1]?.outcome], [atMs, [], 'admitted']);
   }
 });

@@ -1,4 +1,4 @@
-import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import { type Decision, type DeployEvidence, decide, type EnginePorts, type TransactionRecord } from '@idunn/authority';
 import { seen } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import { ALONE, diesOnce, GATED, type Scenario, twoDeploys } from '../scenario.ts';
@@ -88,19 +88,31 @@ const asAnyOther = (tx: TransactionRecord, e: DeployEvidence): Decision =>
     withPlans(e, (plan) => ({ ...plan, rollout: { strategy: 'candidate-then-promote' } })),
   );
 
-/** Takes a restart that was given up for one that is gone. */
+/** Takes a restart that was given up for one that is gone, and looks for nobody. */
 function besideARestart(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { restart, takenBy } = e.target;
   const isGivenUp = takenBy === null && restart !== tx.id;
-  return decide(tx, isGivenUp ? { ...e, target: { ...e.target, restart: null }, others: seen([]) } : e);
+  return decide(tx, { ...e, target: { ...e.target, restart: isGivenUp ? null : restart }, others: seen([]) });
 }
 
-/** No launch after the first is what it says; the second build is about to take over as the restart is given up. */
+/** No launch after the first is what it says; the second build is ready once the restart is given up. */
 export const lyingRestart = (atMs: number): Scenario => {
   const once = diesOnce('lies-when-relaunched', { stores: 0, routed: true, alone: true });
-  const second = { target: 'app', atMs, behaviour: 'good', revision: 2 } as const;
-  return { ...once, seed: 2, deploys: [...once.deploys, second] };
+  return { ...once, deploys: [...once.deploys, { target: 'app', atMs, behaviour: 'good', revision: 2 }] };
 };
+
+/** What lives and is asked to end takes its time. */
+export const endsSlowly = (ports: EnginePorts): EnginePorts => ({
+  ...ports,
+  workload: {
+    ...ports.workload,
+    stop: async (handle, graceMs) => {
+      const { kind } = await ports.workload.observe(handle, 'sha256:any');
+      if (kind === 'seen') await new Promise<void>((resolve) => void ports.timers.after(300, resolve));
+      return ports.workload.stop(handle, graceMs);
+    },
+  },
+});
 
 /** I12: does not ask what the predecessor is serving before it is ended. */
 function withoutPatience(tx: TransactionRecord, e: DeployEvidence): Decision {
@@ -160,8 +172,9 @@ export const TEETH_OF_KINDS: readonly Tooth[] = [
   {
     name: 'starts it beside a restart that was given up',
     breaks: 'apart',
-    scenario: lyingRestart(911),
+    scenario: lyingRestart(1_050),
     decide: besideARestart,
+    ports: endsSlowly,
   },
   { name: 'cuts what is being served', breaks: 'I12', scenario: busy, decide: withoutPatience },
 ];
