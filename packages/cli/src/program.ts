@@ -28,10 +28,12 @@ const subjectName = (text: string): string => {
   return text;
 };
 
-const ownerName = (text: string): string => {
+/** Whom a takeover sets aside: an owner, or an activation. */
+const standingName = (text: string): string => {
+  if (/^act-[\u0021-\u007e]{1,251}$/.test(text)) return text;
   const [fleet = '', target = '', ...more] = text.split('/');
   if (!NAME.test(fleet) || !NAME.test(target) || more.length > 0) {
-    throw new InvalidArgumentError('It is FLEET/TARGET, as the refusal of idunn up names the owner.');
+    throw new InvalidArgumentError('It is FLEET/TARGET or an activation (act-…), as the refusal of idunn up names it.');
   }
   return text;
 };
@@ -212,9 +214,11 @@ export function program(environment: Environment, finish: Finish): Command {
     });
   idunn
     .command('takeover')
-    .description('make the state of another fleet this target’s')
+    .description(
+      'set aside who stands in a target’s way: a foreign owner of its state, or an unknown holder of its lease',
+    )
     .argument('<target>', 'a target', targetName)
-    .option('--confirm <owner>', 'the owner that is set aside, as FLEET/TARGET', ownerName)
+    .option('--confirm <name>', 'the owner, as FLEET/TARGET, or the activation (act-…), which is ended', standingName)
     .addOption(operation)
     .addOption(detach)
     .addOption(timeout)

@@ -73,6 +73,7 @@ test('words that are wrong are refused before anything is asked, in JSON too, wi
     ['up', 'profile:'],
     ['up', 'ghostlight', '--operation-id', '!!'],
     ['takeover', 'ghostlight', '--confirm', 'ghostlight'],
+    ['takeover', 'ghostlight', '--confirm', 'act-'],
     ['takeover', 'ghostlight'],
     ['key', 'show'],
     ['key'],

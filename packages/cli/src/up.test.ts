@@ -212,7 +212,7 @@ test('between two phases the live view goes on showing the one before, never tha
   assert.ok(!afterFirst.includes('queued'));
 });
 
-test('takeover needs the owner typed out when nobody can be asked', async (t) => {
+test('takeover needs a name typed out when nobody can be asked', async (t) => {
   const { environment, asked } = await stage(t, deploying(outcome()));
   assert.equal(await run(environment(['takeover', 'ghostlight'])), 2);
   assert.equal(asked.length, 0);
@@ -222,6 +222,26 @@ test('takeover needs the owner typed out when nobody can be asked', async (t) =>
     operationId: 'op-1',
     target: 'ghostlight',
     confirm: 'old/ghostlight',
+  });
+  assert.equal(await run(environment(['takeover', 'ghostlight', '--confirm', 'act-4f9c0a', '--json'])), 0);
+  const typed = asked.flatMap(({ body }) => (body as { confirm?: string } | null)?.confirm ?? []);
+  assert.deepEqual(typed, ['old/ghostlight', 'act-4f9c0a']);
+});
+
+test('takeover says whom it sets aside and what ends, before it asks for the name', async (t) => {
+  const { environment, asked } = await stage(t, deploying(outcome({ outcome: 'done' })));
+  const questions: string[] = [];
+  const ask = async (question: string): Promise<string> => {
+    questions.push(question);
+    return ' act-4f9c0a ';
+  };
+  assert.equal(await run({ ...environment(['takeover', 'ghostlight']), ask }), 0);
+  assert.match(questions.join(''), /the lease row names and no record knows: its processes on this machine are ended/);
+  assert.deepEqual(asked[0]?.body, {
+    kind: 'takeover',
+    operationId: 'op-1',
+    target: 'ghostlight',
+    confirm: 'act-4f9c0a',
   });
 });
 

@@ -14,7 +14,7 @@ export interface Entered {
   readonly atMs?: number;
 }
 
-type Content = 'plan' | 'incarnation' | 'activation' | 'takeover' | 'ready-proof';
+type Content = 'plan' | 'incarnation' | 'activation' | 'takeover' | 'set-aside' | 'ready-proof';
 
 /** Content, proofs and consents that change with the step; never the records that the engine itself keeps. */
 export type ExtraWrite =

@@ -18,7 +18,15 @@ export const incumbentsOf = (e: Pick<DeployEvidence, 'target'>): readonly Body[]
 export type LeaseAtHand =
   | { readonly kind: 'free'; readonly row: Standing; readonly epoch: number; readonly takenOver: boolean }
   | { readonly kind: 'refused'; readonly why: Refusal }
-  | { readonly kind: 'held-up'; readonly what: string; readonly incident: IncidentCode };
+  | HeldUp;
+
+/** Nothing is granted until its cause has ended. `remedy`: the command that ends it, where there is one. */
+export interface HeldUp {
+  readonly kind: 'held-up';
+  readonly what: string;
+  readonly incident: IncidentCode;
+  readonly remedy?: string;
+}
 
 /** Claim and rows before an intent: whose the state is, whom the row names, and the epoch that comes next (I1, I5). */
 export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan, candidate: string): LeaseAtHand {
@@ -42,7 +50,10 @@ export function leaseAtHand(tx: TransactionRecord, e: DeployEvidence, plan: Plan
     };
   }
   const stranger = strangerHolds(e, row, claim.takenOver);
-  if (stranger !== null) return { kind: 'held-up', what: stranger, incident: 'lease-row-unexpected' };
+  if (stranger !== null && row.activation !== null) {
+    const remedy = setAsideBy(tx.target, row.activation);
+    return { kind: 'held-up', what: stranger, incident: 'lease-row-unexpected', remedy };
+  }
   // A claim that this engine wrote for the intent at hand is the epoch to come, however often it is read meanwhile.
   const claimed =
     e.answers[`write-claim ${claim.highestEpoch}`]?.outcome.ok === true ? claim.highestEpoch - 1 : claim.highestEpoch;
@@ -64,8 +75,13 @@ export function heldBySomebody(
   if (plan.state === null || e.rows.kind !== 'seen') return null;
   const lease = leaseAtHand(tx, e, plan, candidate);
   if (lease.kind !== 'held-up' || lease.incident !== 'lease-row-unexpected') return null;
-  return because('lease-row-unexpected', `Nothing was granted over ${lease.what}.`);
+  const why = because('lease-row-unexpected', `Nothing was granted over ${lease.what}.`);
+  return lease.remedy === undefined ? why : { ...why, remedy: lease.remedy };
 }
+
+/** What an operator does about a holder whom no record explains. */
+export const setAsideBy = (target: string, activation: string): string =>
+  `idunn inspect ${target} shows the row; if ${activation} may end, idunn takeover ${target} --confirm ${activation}`;
 
 /** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
 export function strangerHolds(

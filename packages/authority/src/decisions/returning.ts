@@ -9,6 +9,7 @@ import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { issueRecord } from './launch.ts';
+import { setAsideBy } from './lease-at-hand.ts';
 import { passageEndsFirst, standsAlone } from './manner.ts';
 import { decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
 import { isSuperseded, supersede } from './supersede.ts';
@@ -130,30 +131,35 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
 }
 
 /** The one that some row still names. */
-function holderOf(rows: LeaseRows): Standing | null {
-  const row = Object.values(rows).find(({ activation }) => activation !== null);
-  return row === undefined ? null : { epoch: row.epoch, activation: row.activation };
+function holderOf(rows: LeaseRows): Holder | null {
+  const named = Object.values(rows).flatMap(({ epoch, activation }) =>
+    activation === null ? [] : [{ epoch, activation }],
+  );
+  return named[0] ?? null;
 }
 
+type Holder = Standing & { readonly activation: string };
+
 /** There is nothing to give back: a person is told, once, and whoever is queued behind goes on. */
-function heldByAnother(e: DeployEvidence, state: Returning, { activation }: Standing): Decision {
+function heldByAnother(e: DeployEvidence, state: Returning, { activation }: Holder): Decision {
   const what = `the lease row, which names ${activation}, whom this deployment never launched`;
-  const why = because('lease-row-unexpected', `Nothing is given back: the row names ${activation}.`);
+  const remedy = setAsideBy(e.target.target, activation);
+  const why = { ...because('lease-row-unexpected', `Nothing is given back: the row names ${activation}.`), remedy };
   if (state.stuck === null) {
     const result = { outcome: 'operator-required', refusal: why, incarnation: null, revision: null } as const;
     return persist({ ...state, stuck: why }, { result });
   }
   if (isSuperseded(e, state.stuck)) return unroute(e, state);
-  return wait(what, 'idunn inspect', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS, incident: 'lease-row-unexpected' });
+  return wait(what, remedy, { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS, incident: 'lease-row-unexpected' });
 }
 
 /**
  * It was granted to the candidate, or to a launch of ours that is seen gone. From anybody else the lease is not taken:
  * our records may be older than what lives (I1, I10).
  */
-const isOurs = (e: DeployEvidence, { candidate }: Returning, { activation }: Standing): boolean =>
+const isOurs = (e: DeployEvidence, { candidate }: Returning, { activation }: Holder): boolean =>
   activation === candidate.launch.id ||
-  (activation !== null && candidate.spent.includes(activation)) ||
+  candidate.spent.includes(activation) ||
   (e.holder.issued && e.holder.found.kind === 'absent');
 
 function unroute(e: DeployEvidence, state: Returning): Decision {

@@ -1,6 +1,5 @@
 import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
-import type { IncidentCode } from '../model/incident-code.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { awaitDisclosure } from './await-disclosure.ts';
@@ -9,7 +8,7 @@ import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
-import { incumbentsOf, leaseAtHand, runsBeside, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { type HeldUp, incumbentsOf, leaseAtHand, runsBeside, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
@@ -63,7 +62,7 @@ export function decideStop(
   return attempt(e, prepared, { what: 'the lease rows', ...at }, () => {
     const lease = leaseAtHand(tx, e, plan, state.launch.id);
     if (lease.kind === 'refused') return at.failed(lease.why);
-    if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease.incident);
+    if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease);
     return intend(at, lease);
   });
 }
@@ -75,7 +74,7 @@ function intend(
 ): Decision {
   const { tx, e, state, plan } = at;
   const beside = runsBeside(e);
-  if (beside !== null) return lookAgain(at, beside, 'unrecorded-process');
+  if (beside !== null) return lookAgain(at, beside, { incident: 'unrecorded-process' });
   const passage: Passage = {
     direction: directionOf(tx, e, state.subject),
     requestId: e.fresh.request,
@@ -106,9 +105,9 @@ function intend(
   });
 }
 
-const lookAgain = ({ e, untilMs }: Stopping, what: string, incident?: IncidentCode): Decision =>
-  wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
+const lookAgain = ({ e, untilMs }: Stopping, what: string, held?: Pick<HeldUp, 'incident' | 'remedy'>): Decision =>
+  wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-    incident,
+    incident: held?.incident,
   });

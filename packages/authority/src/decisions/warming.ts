@@ -1,5 +1,4 @@
 import type { Plan } from '@idunn/release';
-import type { IncidentCode } from '../model/incident-code.ts';
 import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
@@ -13,7 +12,7 @@ import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited, meetEarly } from './launch.ts';
-import { heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { type HeldUp, heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
 import { observerAway } from './receipt.ts';
@@ -102,7 +101,7 @@ function prepareState(at: Warming): Decision {
   const { tx, e, plan, launch, failed } = at;
   const lease = leaseAtHand(tx, e, plan, launch.id);
   if (lease.kind === 'refused') return failed(lease.why);
-  if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease.incident);
+  if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease);
   const { row, epoch, takenOver } = lease;
   const named = incumbentsOf(e).find(({ document }) => document.activation === row.activation) ?? null;
   const holder = named === null || slotOf(e, named.document.activation).process.kind === 'absent' ? null : named;
@@ -199,9 +198,9 @@ function intend(at: Warming, lease: Lease | null): Decision {
   });
 }
 
-const lookAgain = ({ e, untilMs }: Warming, what: string, incident?: IncidentCode): Decision =>
-  wait(what, 'idunn doctor; the incumbent keeps serving meanwhile', {
+const lookAgain = ({ e, untilMs }: Warming, what: string, held?: HeldUp): Decision =>
+  wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-    incident,
+    incident: held?.incident,
   });

@@ -155,10 +155,11 @@ export async function holder(
   return isOurs ? { issued: true, found: await ports.workload.find(target, named) } : { issued: false, found: notRead };
 }
 
-/** A transaction of this target has launched it, as far as our records go. */
+/** A transaction of this target has launched it, as far as our records go, or a takeover ended it. */
 export async function isIssued(journal: WitnessContext['journal'], target: string, named: string): Promise<boolean> {
-  const issued = isRecordId(named) ? await journal.read('activation', named) : null;
-  return issued !== null && issued.value.target === target;
+  if (!isRecordId(named)) return false;
+  const known = (await journal.read('activation', named)) ?? (await journal.read('set-aside', named));
+  return known !== null && known.value.target === target;
 }
 
 /** Kept for the next restart, as far as our records go: newer ones that were lost may have launched it. */

@@ -88,7 +88,7 @@ export interface WorkloadPort {
    * Once `signal` is aborted its answer is not listened to any more, and it ends as soon as it can.
    */
   rehearse(request: RehearsalRequest, signal: AbortSignal): Promise<Outcome<'passed'>>;
-  /** `absent` only when no process of the activation can exist any more. */
+  /** `absent` only when no process of the activation can exist any more. A launch of another target is `unknown`. */
   find(target: string, activation: string): Promise<Evidence<WorkloadHandle>>;
   /**
    * Every launch of the target of which a process may still run, by what the driver itself keeps of its launches,

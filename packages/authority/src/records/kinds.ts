@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { incarnationRecordSchema, planRecordSchema } from './content.ts';
 import { continuitySchema } from './continuity.ts';
 import { incidentSchema } from './incident.ts';
-import { activationSchema, operationSchema, takeoverSchema } from './operation.ts';
+import { activationSchema, operationSchema, setAsideSchema, takeoverSchema } from './operation.ts';
 import { readyProofSchema } from './proof.ts';
 import { receiptsSchema } from './receipts.ts';
 import { stopSeenSchema } from './stop-seen.ts';
@@ -18,6 +18,7 @@ const kinds = {
   target: { space: 'journal', schemas: { 'idunn.target/v1': targetSchema } },
   transaction: { space: 'journal', schemas: { 'idunn.transaction/v1': transactionSchema } },
   activation: { space: 'journal', schemas: { 'idunn.issued-activation/v1': activationSchema } },
+  'set-aside': { space: 'journal', schemas: { 'idunn.set-aside/v1': setAsideSchema } },
   continuity: { space: 'journal', schemas: { 'idunn.continuity/v1': continuitySchema } },
   incident: { space: 'journal', schemas: { 'idunn.incident/v1': incidentSchema } },
   stop: { space: 'journal', schemas: { 'idunn.stop-seen/v1': stopSeenSchema } },

@@ -35,6 +35,21 @@ export const takeoverSchema = z.strictObject({
 });
 export type TakeoverRecord = z.infer<typeof takeoverSchema>;
 
+/**
+ * A holder of the lease that no record knew, ended and seen gone by an operator's takeover: from then on it counts as a
+ * launch of ours, held to the same proof that nothing of it lives (I1).
+ */
+export const setAsideSchema = z.strictObject({
+  schema: z.literal('idunn.set-aside/v1'),
+  activation: nameSchema,
+  target: nameSchema,
+  ...requesterShape,
+  epoch: epochSchema,
+  transaction: nameSchema,
+  at: momentSchema,
+});
+export type SetAsideRecord = z.infer<typeof setAsideSchema>;
+
 /** One launch that this authority ever issued: a row that names another one names a stranger. */
 export const activationSchema = z.strictObject({
   schema: z.literal('idunn.issued-activation/v1'),

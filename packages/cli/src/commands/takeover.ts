@@ -5,26 +5,31 @@ import type { FollowOptions } from './follow.ts';
 import { run } from './up.ts';
 
 export interface TakeoverOptions extends CommonOptions, FollowOptions {
-  /** The owner that is set aside, as `fleet/target`. */
+  /** Who is set aside: an owner as `fleet/target`, or an activation. */
   readonly confirm?: string;
   readonly operationId?: string;
 }
 
-/** `idunn takeover TARGET`: makes the state of another fleet this target's, after the owner was typed out. */
+/**
+ * `idunn takeover TARGET`: sets aside who stands in its way, after the name was typed out: the owner that claims its
+ * state, or the activation that holds its lease and that no record knows.
+ */
 export async function takeover(environment: Environment, target: string, options: TakeoverOptions): Promise<number> {
   const opened = await openContext(environment, options);
   if (!opened.ok) return refuse(environment, options.json ?? false, opened.refusal);
   const confirm =
     options.confirm ??
     (await environment.ask(
-      `The state of ${target} is claimed by another owner; nothing of that owner may still run on it.\n` +
-        'Type the owner that is set aside, as FLEET/TARGET: ',
+      `What stands in the way of ${target} is set aside, as idunn status and the refusal of idunn up name it:\n` +
+        '- another owner, whose claim lies beside the state: nothing of that owner may still run on it;\n' +
+        '- an activation that the lease row names and no record knows: its processes on this machine are ended.\n' +
+        'Type FLEET/TARGET or the activation: ',
     ));
   if (confirm === null || confirm.trim() === '') {
     refuse(environment, options.json ?? false, {
       code: 'words-invalid',
-      reason: 'nobody can be asked which owner is set aside',
-      remedy: `Run idunn takeover ${target} --confirm FLEET/TARGET with the owner that the refusal of idunn up names.`,
+      reason: 'nobody can be asked who is set aside',
+      remedy: `Run idunn takeover ${target} --confirm with the FLEET/TARGET or activation that idunn up refused over.`,
     });
     return EXIT.usage;
   }

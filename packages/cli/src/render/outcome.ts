@@ -24,7 +24,7 @@ function headline(event: OutcomeEvent, style: Style): string {
     case 'unchanged':
       return `${good} ${target}${build} was admitted already${named(event)}; nothing was done.`;
     case 'done':
-      return `${good} the state of ${target} is taken over; the next idunn up ${event.target} writes it.`;
+      return `${good} the state of ${target} is taken over; what waits, or idunn up ${event.target}, writes it.`;
     case 'rejected':
       return `${bad} ${target} was left as it is; nothing changed (${took}).`;
     case 'aborted':

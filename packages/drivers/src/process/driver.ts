@@ -11,7 +11,7 @@ import type {
   WorkloadHandle,
   WorkloadPort,
 } from '@idunn/authority';
-import { type Digest, type Evidence, type Outcome, ok, seen } from '@idunn/kernel';
+import { type Digest, type Evidence, type Outcome, ok, seen, unknown } from '@idunn/kernel';
 import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
@@ -190,6 +190,9 @@ class LinuxProcesses implements ProcessDriver {
 
   async find(target: string, activation: string): Promise<Evidence<WorkloadHandle>> {
     const files = this.#files(activation);
+    const launchedFor = this.#ticket(activation)?.target ?? target;
+    // A lease row may hold any words: what another target launched is found, and so ended, for nobody else (F12).
+    if (launchedFor !== target) return unknown(`it is a launch of ${launchedFor}`);
     const { from, room } = this.#machine;
     const expectedGroup = groupOf(this.#machine, activation);
     const found = await findProcess({ activation, files, from, unified: room?.hierarchy ?? null, expectedGroup });

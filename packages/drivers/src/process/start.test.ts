@@ -103,6 +103,15 @@ test('I1, I10: tickets tell what may run of a target, and what cannot be judged 
   assert.equal((await plain.driver.running('another')).kind, 'unknown');
 });
 
+test('F12: what another target has launched is found for nobody else', async (t) => {
+  const bench = new Bench(t);
+  const handle = await bench.start(bench.sleep());
+  assert.equal((await bench.driver.find('game', handle.activation)).kind, 'seen');
+  assert.equal((await bench.driver.find('other', handle.activation)).kind, 'unknown');
+  await bench.driver.stop(handle, 20_000);
+  assert.equal((await bench.driver.find('other', handle.activation)).kind, 'unknown');
+});
+
 test('I5: a ticket of an earlier boot means that nobody is left', async (t) => {
   const bench = new Bench(t, { controlGroups: 'never' });
   const handle = await bench.start(bench.sleep());

@@ -39,14 +39,14 @@ export const authorityErrors = entries({
     retry: 'final',
   },
   'nothing-to-take-over': {
-    reason: 'No foreign claim lies beside the state of the target.',
+    reason: 'Nobody is in the way of the target: no foreign claim, and no holder of its lease whom no record knows.',
     remedy: 'Run idunn up; the state is already free to use.',
     blame: 'user',
     retry: 'final',
   },
   'takeover-not-confirmed': {
-    reason: 'The confirmation is not the name of the foreign owner.',
-    remedy: 'Run idunn takeover again and type the owner exactly as the refusal names it.',
+    reason: 'The confirmation does not name the owner or the activation that the takeover would set aside.',
+    remedy: 'Run idunn takeover again and type the owner or the activation exactly as the refusal names it.',
     blame: 'user',
     retry: 'final',
   },
@@ -151,7 +151,7 @@ export const authorityErrors = entries({
   'lease-row-unexpected': {
     reason: 'The lease row names somebody whom this authority never granted it to.',
     remedy:
-      'Find what else writes to the state; idunn inspect shows the row. Nothing is granted until it is understood.',
+      'Find what writes to the state; idunn inspect shows the row. Nothing is granted over it: if what it names may end, run idunn takeover with the target and that activation.',
     blame: 'system',
     retry: 'retryable',
   },

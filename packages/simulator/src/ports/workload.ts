@@ -88,9 +88,10 @@ export function fakeWorkload(world: World, life: Life, fleetAt: (target: string)
         { lies: { denied: failed } },
       );
     },
-    find: (_target, activation) =>
+    find: (target, activation) =>
       life.read((): Evidence<WorkloadHandle> => {
         const process = world.processes.get(activation);
+        if (process !== undefined && process.activation.target !== target) return unknown('it is a launch of another');
         return process?.treeLives === true ? seen(process.handle) : absent;
       }),
     running: (target) =>
