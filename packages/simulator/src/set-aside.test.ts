@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TransactionResult } from '@idunn/authority';
-import { ALONE, GATED, twoDeploys } from './scenario.ts';
+import { ALONE, diesOnce, GATED, twoDeploys } from './scenario.ts';
 import { Simulation } from './simulation.ts';
 
 /** The longest that a restart may be waited for, with the start of a program on top. */
@@ -42,3 +42,17 @@ for (const [what, shape] of [
     assert.equal((await takeover(simulation, 'op-again', holder)).refusal?.code, 'nothing-to-take-over');
   });
 }
+
+test('I1, I9: a spare that newer records launched is set aside as well, and is launched no second time', async () => {
+  const once = diesOnce('good', { stores: 1, routed: true });
+  const simulation = new Simulation({ ...once, restored: { takenAtMs: 600, atMs: 2_000 } });
+  const { world } = await simulation.run();
+  const holder = world.named('app')?.activation ?? '';
+  assert.match(JSON.stringify(simulation.engine?.incidents()), /which was only kept for the next restart/);
+  assert.equal((await takeover(simulation, 'op-spare', holder)).outcome, 'done');
+  await simulation.pass(LONGEST_WAIT_MS);
+  const back = world.processes.get(world.named('app')?.activation ?? '');
+  assert.ok(back !== undefined && back.id !== holder && back.state === 'active');
+  assert.equal(world.ledger.of('started').filter(({ activation }) => activation === holder).length, 1);
+  assert.deepEqual(simulation.engine?.incidents(), []);
+});

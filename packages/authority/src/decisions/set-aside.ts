@@ -1,3 +1,4 @@
+import type { Plan } from '@idunn/release';
 import type { Standing } from '../records/passage.ts';
 import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { act, type Decision, retryDelayMs, wait } from './decision.ts';
@@ -16,7 +17,7 @@ import type { TakeoverFrame } from './takeover-frame.ts';
 export function decideSetAside(at: TakeoverFrame): Decision {
   const { tx, e, confirm, reject, done } = at;
   if (e.rows.kind === 'unknown') return unread(at, e.rows.because);
-  const row = strangerIn(e);
+  const row = strangerIn(at);
   if (row === null) {
     const nobody = `No foreign claim lies beside the state of ${tx.target}, and its row names nobody unknown.`;
     return reject(because('nothing-to-take-over', nobody));
@@ -34,14 +35,18 @@ export function decideSetAside(at: TakeoverFrame): Decision {
   );
 }
 
-/** Whoever the row names though nobody who is at work, admitted or seen gone explains it; `null`: nobody. */
-function strangerIn(e: DeployEvidence): (Standing & { readonly activation: string }) | null {
+/**
+ * Whoever the row names though nobody who is at work, admitted or seen gone explains it, or whom this takeover has
+ * ended; `null`: nobody.
+ */
+function strangerIn({ e, plan }: TakeoverFrame): (Standing & { readonly activation: string }) | null {
   const reading = e.rows.kind === 'seen' ? readRows(e.rows.value, null) : null;
-  if (reading?.kind !== 'uniform' || strangerHolds(e, reading.standing, false) === null) return null;
+  if (reading?.kind !== 'uniform' || reading.standing.activation === null) return null;
   const { activation, epoch } = reading.standing;
   // A restart of continuity may be past its intent: the row names its launch then.
   const isAtWork = e.holder.issued && e.target.takenBy !== null;
-  return activation === null || isAtWork ? null : { activation, epoch };
+  const isUnknown = strangerHolds(e, reading.standing, false) !== null && !isAtWork;
+  return isUnknown || endOf(e, plan, activation).answer?.kind === 'gone' ? { activation, epoch } : null;
 }
 
 function unread({ e, untilMs, reject }: TakeoverFrame, why: string): Decision {
@@ -52,11 +57,8 @@ function unread({ e, untilMs, reject }: TakeoverFrame, why: string): Decision {
 
 /** Every process of it seen gone, and nothing less: what cannot be proven is not taken over (I1, I10). */
 function ended({ e, plan, untilMs, reject }: TakeoverFrame, activation: string, then: () => Decision): Decision {
-  const { stopMs: graceMs } = plan.deadlines;
-  const effect: EffectOf<'end-process'> = { kind: 'end-process', activation, handle: null, graceMs };
-  const answered = answerTo(e, effect);
+  const { effect, answered, answer } = endOf(e, plan, activation);
   if (answered === undefined) return act(effect);
-  const answer = answered.outcome.ok ? answered.outcome.value : null;
   if (answer?.kind === 'gone') return then();
   const why = answer?.kind === 'unknown' ? `: ${answer.because}` : '';
   const what = `every process of ${activation} to be seen gone${why}`;
@@ -64,4 +66,11 @@ function ended({ e, plan, untilMs, reject }: TakeoverFrame, activation: string, 
   const dueMs = answered.atMs + retryDelayMs(answered.attempts);
   if (e.now.monotonicMs >= dueMs) return act(effect);
   return wait(what, 'idunn doctor', { untilMs, wakeAtMs: dueMs, incident: 'fence-not-proven' });
+}
+
+function endOf(e: DeployEvidence, plan: Plan, activation: string) {
+  const { stopMs: graceMs } = plan.deadlines;
+  const effect: EffectOf<'end-process'> = { kind: 'end-process', activation, handle: null, graceMs };
+  const answered = answerTo(e, effect);
+  return { effect, answered, answer: answered?.outcome.ok === true ? answered.outcome.value : null };
 }
