@@ -33,7 +33,7 @@ const incidentsOf = async (fleet: Fleet) => {
   return incidents;
 };
 
-test('I1, I9: over a holder of the lease that older records do not know nothing is granted until it is set aside', async (t) => {
+test('I1, I9: nothing is granted over a holder that older records do not know until it is set aside', async (t) => {
   const fleet = await makeFleet(t);
   const [state, kept] = [join(fleet.work, 'state'), join(fleet.work, 'kept-')];
   const first = await fleet.daemon();
