@@ -75,6 +75,20 @@ test('I1: a first deployment that is given back takes the lease from nobody whom
   assert.ok(stuck > 2, `${stuck} runs were put back within their handover`);
 });
 
+test('I10: a restart that is held by somebody’s row stays told as that while the row cannot be read', async () => {
+  const simulation = new Simulation({
+    ...twoDeploys('good', ROWS),
+    restored: { takenAtMs: 150, atMs: 700 },
+    unreadable: [{ what: 'lease', target: 'app', fromMs: 5_000, untilMs: 15_000 }],
+  });
+  const { violations, world } = await simulation.run();
+  assert.deepEqual(violations, []);
+  assert.deepEqual(
+    world.ledger.of('told-incident').map(({ code, open }) => `${code} ${open ? 'opened' : 'closed'}`),
+    ['lease-row-unexpected opened', 'claim-unreadable opened', 'claim-unreadable closed'],
+  );
+});
+
 for (const [what, shape] of [
   ['behind a gate', GATED],
   ['that compares rows', ROWS],
@@ -121,6 +135,28 @@ for (const stores of [0, 1]) {
     assert.deepEqual(ended.engine?.incidents(), []);
   });
 }
+
+test('I1, I10: a spare that newer records launched lives on, whatever a driver misreads in its row', async () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const once = { ...diesOnce('good', ROWS), seed, restored: { takenAtMs: 600, atMs: 2_000 }, wrongChance: 0.1 };
+    const { violations, world } = await new Simulation(once).run();
+    assert.deepEqual([seed, violations], [seed, []]);
+    const [back] = world.ledger.of('restored');
+    const ended = world.ledger.of('ended').filter(({ atMs, asked }) => asked && atMs > (back?.atMs ?? 0));
+    assert.ok(ended.every(({ activation }) => activation !== world.named('app')?.activation));
+  }
+});
+
+test('I9: of a program that keeps no state a spare that newer records launched is taken up as it runs', async () => {
+  const shape = { stores: 0, routed: true };
+  const simulation = new Simulation({ ...diesOnce('good', shape), restored: { takenAtMs: 600, atMs: 2_000 } });
+  const { violations, world } = await simulation.run();
+  assert.deepEqual(violations, []);
+  const last = world.ledger.of('started').at(-1)?.activation ?? '';
+  assert.deepEqual(world.ledger.of('told-restored').at(-1)?.route, [last]);
+  assert.ok((world.ledger.of('told-restored').at(-1)?.atMs ?? 0) > (world.ledger.of('restored')[0]?.atMs ?? 0));
+  assert.equal(world.processes.get(last)?.alive, true);
+});
 
 test('I9: of a program that keeps no state, what older records admitted is brought back and routed', async () => {
   const shape = { stores: 0, routed: true };

@@ -5,7 +5,7 @@ import { CHARGED_LIMIT, type ContinuityRecord, ISSUED_LIMIT } from '../records/c
 import { newTransaction, type TransactionRecord } from '../records/transaction.ts';
 import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
-import { mintOf, spareHolds } from './continuity-spare.ts';
+import { mintOf, spareBeside, spareFor, spareHolds } from './continuity-spare.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { retryDelayMs, TOLERATED_ATTEMPTS } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -242,7 +242,7 @@ function begin(
     ...record,
     anchor: null,
     deferral: null,
-    spare: e.record.spare?.activation === launch.id ? null : e.record.spare,
+    spare: spareBeside(e, launch.id),
     // What it takes the place of is ours as well: without the observer nobody could demote it (I9).
     issued: [...new Set([...record.issued, body.document.activation, launch.id])].slice(-ISSUED_LIMIT),
     ...(free
@@ -260,20 +260,14 @@ function begin(
   };
 }
 
-/**
- * The spare of this release and boot, as far as it was minted; else a fresh id. A spare that unreadable rows may name
- * is not launched (I10).
- */
+/** The spare, as far as it was minted; else a fresh id. */
 function nextLaunch(e: ContinuityEvidence, body: Body): Launch {
-  const { spare } = e.record;
-  const isUnread = e.plan.state !== null && e.rows.kind === 'unknown';
-  if (isUnread || spare === null || spare.incarnation !== body.incarnation || spare.bootId !== e.now.bootId) {
-    return { step: 'issued', id: e.fresh.activation };
-  }
-  const minted = answerTo(e, mintOf(body, spare.activation));
+  const spare = spareFor(e, body);
+  if (spare === null) return { step: 'issued', id: e.fresh.activation };
+  const minted = answerTo(e, mintOf(body, spare));
   const document: Activation | null = minted?.outcome.ok === true ? minted.outcome.value : null;
   // What cannot overlap is launched only inside its passage, once every process of the last one was seen gone.
   return document === null || standsAlone(e.plan)
-    ? { step: 'issued', id: spare.activation }
-    : { step: 'minted', id: spare.activation, document };
+    ? { step: 'issued', id: spare }
+    : { step: 'minted', id: spare, document };
 }

@@ -1,30 +1,59 @@
 import { type Body, subjectOf } from '../records/body.ts';
+import type { ContinuityRecord } from '../records/continuity.ts';
 import { type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
+import { strangerHolds } from './lease-at-hand.ts';
+import { readRows } from './rows.ts';
 
 /** Wait before a credential that could not be minted is tried again, at least. */
 const PATIENCE_MS = 5_000;
 
 /**
  * Keeps one activation minted ahead, so that a restart needs no more than its record and its spawn. Its id is durable
- * before anything is minted; one of another release or boot is cleared away. `null`: there is nothing to do.
+ * before anything is minted; one of another release or boot is cleared away, and that it goes is durable before: the
+ * same release may be admitted again meanwhile (I6). `null`: there is nothing to do.
  */
 export function keepSpare(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
   const { spare } = e.record;
-  if (spare === null) {
-    const { incarnation } = body;
-    const fresh = { activation: e.fresh.activation, incarnation, bootId: e.now.bootId };
-    return { kind: 'persist', record: { ...e.record, spare: fresh }, begin: null };
-  }
-  if (spare.incarnation !== body.incarnation || spare.bootId !== e.now.bootId) {
-    const effect = { kind: 'retire', activation: spare.activation } as const;
-    return trying(e, effect) ?? { kind: 'persist', record: { ...e.record, spare: null }, begin: null };
-  }
-  return trying(e, mintOf(body, spare.activation));
+  const keep = (next: NonNullable<ContinuityRecord['spare']>): ContinuityDecision => ({
+    kind: 'persist',
+    record: { ...e.record, spare: next },
+    begin: null,
+  });
+  const fresh = { activation: e.fresh.activation, incarnation: body.incarnation, bootId: e.now.bootId };
+  if (spare === null) return keep(fresh);
+  if (spare.leaving === true) return trying(e, { kind: 'retire', activation: spare.activation }) ?? keep(fresh);
+  return fits(e, body) ? trying(e, mintOf(body, spare.activation)) : keep({ ...spare, leaving: true });
+}
+
+/** The spare that the next restart may launch; `null` while there is none. */
+export function spareFor(e: ContinuityEvidence, body: Body): string | null {
+  const { spare } = e.record;
+  return spare !== null && fits(e, body) && isUntouched(e) ? spare.activation : null;
+}
+
+const fits = ({ record: { spare }, now }: ContinuityEvidence, { incarnation }: Body): boolean =>
+  spare !== null && spare.leaving !== true && spare.incarnation === incarnation && spare.bootId === now.bootId;
+
+/**
+ * The rows show that nobody launched it: they name who was on duty, nobody, or another launch of ours that is over.
+ * Rows that cannot be read, or that name a stranger, show nothing (I1, I10).
+ */
+function isUntouched(e: ContinuityEvidence): boolean {
+  if (e.plan.state === null) return true;
+  const reading = e.rows.kind === 'seen' ? readRows(e.rows.value, null) : null;
+  return reading?.kind === 'uniform' && !namesSpare(e) && strangerHolds(e, reading.standing, false) === null;
+}
+
+/** The spare as it is kept beside a restart: what the rows name was launched, and is nothing ahead any more. */
+export function spareBeside(e: ContinuityEvidence, launched: string): ContinuityRecord['spare'] {
+  const { spare } = e.record;
+  if (spare === null || spare.activation === launched) return null;
+  return namesSpare(e) ? { ...spare, leaving: true } : spare;
 }
 
 /**

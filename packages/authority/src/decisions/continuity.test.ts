@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, type Moment, refusal, seen, unknown } from '@idunn/kernel';
-import { noContinuity } from '../records/continuity.ts';
+import { absent, type Moment, ok, refusal, seen, unknown } from '@idunn/kernel';
+import { type ContinuityRecord, noContinuity } from '../records/continuity.ts';
 import {
   alive,
   CANDIDATE,
@@ -19,6 +19,8 @@ import {
 import { decideContinuity } from './continuity.ts';
 import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
 import { restartDelayMs } from './continuity-restart.ts';
+import { mintOf } from './continuity-spare.ts';
+import { retryDelayMs } from './decision.ts';
 import { effectKey } from './effects.ts';
 
 const process = alive(launchOf(OLD, 'act-old', 11)).process;
@@ -69,8 +71,18 @@ test('I1, I3: what runs as admitted while its lease names another is told, and n
       ['lease-row-unexpected'],
     );
   }
-  const unread = decideContinuity(evidence({ rows: unknown('the disk is busy') }));
-  assert.deepEqual(unread, decideContinuity(evidence()));
+});
+
+test('I10: a lease row that cannot be read is told and read again, and is no end of what it named', () => {
+  const unread = evidence({ rows: unknown('the disk is busy') });
+  const decision = decideContinuity(unread);
+  assert.ok(decision.kind === 'rest' && decision.wakeAtMs === NOW.monotonicMs + 500);
+  assert.deepEqual(
+    decision.concerns.map(({ code }) => code),
+    ['lease-row-unreadable'],
+  );
+  const lost = decideContinuity({ ...unread, word: absent });
+  assert.ok(lost.kind === 'act' && lost.effect.kind === 'publish-expected', 'the observer is told all the same');
 });
 
 test('I1, I7: a spare that holds the lease already was launched by newer records: it is left alone', () => {
@@ -87,11 +99,61 @@ test('I1, I7: a spare that holds the lease already was launched by newer records
     );
   }
   const over = restart({ holder: { issued: true, found: absent } });
-  assert.ok(over.kind === 'persist' && over.begin?.activation.activation === 'act-spare', 'spent, and seen to be ours');
-  const unread = restart({ rows: unknown('the disk is busy') });
-  assert.ok(unread.kind === 'persist' && unread.begin?.activation.activation !== 'act-spare');
+  assert.ok(over.kind === 'persist' && over.begin?.activation.activation === 'act-fresh', 'it was launched once');
+  assert.deepEqual(over.record.spare, { ...spare, leaving: true }, 'ours until its row has moved, and no spare again');
   const projected = restart({ holder: { issued: true, found: absent }, word: seen(word(OLD, 'act-spare')) });
   assert.ok(projected.kind === 'act' && projected.effect.kind === 'demote', 'a spare is a launch of ours');
+});
+
+test('I1, I10: a spare is launched only where the row shows that nobody has launched it since', () => {
+  const spare = { activation: 'act-spare', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
+  const launched = (more: Partial<ContinuityEvidence>) => {
+    const decision = decideContinuity(dead({ record: { ...noContinuity('app'), spare }, ...more }));
+    assert.ok(decision.kind === 'persist' && decision.begin !== null);
+    return [decision.begin.activation.activation, decision.record.spare];
+  };
+  assert.deepEqual(launched({}), ['act-spare', null]);
+  assert.deepEqual(launched({ rows: seen(rows(0, null)) }), ['act-spare', null]);
+  for (const shown of [unknown('the disk is busy'), absent, seen(rows(7, 'act-stranger'))]) {
+    assert.deepEqual(launched({ rows: shown, holder: { issued: false, found: NOT_LOOKED } }), ['act-fresh', spare]);
+  }
+  assert.deepEqual(launched({ record: { ...noContinuity('app'), spare: { ...spare, leaving: true } } }), [
+    'act-fresh',
+    { ...spare, leaving: true },
+  ]);
+});
+
+test('I6: a spare of another release goes durably before its directory does, and is none again', () => {
+  const spare = { activation: 'act-spare', incarnation: NEW.subject.incarnation, bootId: NOW.bootId };
+  const kept = (held: ContinuityRecord['spare'], more: Partial<ContinuityEvidence> = {}) =>
+    decideContinuity(evidence({ record: { ...noContinuity('app'), spare: held }, ...more }));
+  const going = kept(spare);
+  assert.ok(going.kind === 'persist' && going.begin === null);
+  assert.deepEqual(going.record.spare, { ...spare, leaving: true });
+  const effect = { kind: 'retire', activation: 'act-spare' } as const;
+  for (const incarnation of [NEW.subject.incarnation, INCUMBENT.incarnation]) {
+    assert.deepEqual(kept({ ...spare, incarnation, leaving: true }), { kind: 'act', effect }, 'admitted again or not');
+  }
+  const answers = { [effectKey(effect)]: { effect, outcome: ok('done'), atMs: NOW.monotonicMs, attempts: 1 } };
+  const gone = kept({ ...spare, leaving: true }, { answers });
+  const fresh = { activation: 'act-fresh', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
+  assert.ok(gone.kind === 'persist');
+  assert.deepEqual(gone.record.spare, fresh);
+});
+
+test('what waits for its turn again hides nothing that is amiss', () => {
+  const spare = { activation: 'act-spare', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
+  const effect = mintOf(INCUMBENT, 'act-spare');
+  const outcome = { ok: false, refusal: refusal('activation-start-unknown', 'not now') } as const;
+  const answers = { [effectKey(effect)]: { effect, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
+  const charged = Array.from({ length: 6 }, () => NOW);
+  const record = { ...noContinuity('app'), spare, charged };
+  const decision = decideContinuity(evidence({ record, answers }));
+  assert.ok(decision.kind === 'rest' && decision.wakeAtMs === NOW.monotonicMs + 5_000 + retryDelayMs(1));
+  assert.deepEqual(
+    decision.concerns.map(({ code }) => code),
+    ['restarted-too-often'],
+  );
 });
 
 test('nothing is begun while a transaction owns the target', () => {

@@ -2,7 +2,7 @@ import { catalogue, type Refusal } from '@idunn/kernel';
 import type { Body } from '../records/body.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { recordOfAdmission } from './continuity-admission.ts';
-import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
+import { type Concern, type ContinuityDecision, type Rest, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
 import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
@@ -15,6 +15,8 @@ import { interpreterChanged } from './sealed.ts';
 
 /** How often a process that cannot be judged is looked at again. */
 const LOOK_AGAIN_MS = 1_000;
+/** The same for rows that could not be read: once more before anybody is told. */
+const READ_AGAIN_MS = LOOK_AGAIN_MS / 2;
 
 /**
  * What continuity does next for one target: the admitted incarnation, or whoever holds the lease, is brought back for
@@ -69,12 +71,20 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const resting = rest({ concerns, wakeAtMs });
   if (e.target.draining.length > 0 || hasPublished(e)) return resting;
   if (e.head === null && e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
-  const other = heldByAnother(e, body);
-  if (other !== null) {
-    const lookAgainMs = e.now.monotonicMs + LOOK_AGAIN_MS;
-    return rest({ concerns: [...concerns, other], wakeAtMs: soonest([wakeAtMs, lookAgainMs]) });
-  }
-  return shown(e, body) ?? (e.head === null ? keepSpare(e, body) : null) ?? resting;
+  const amiss = leaseAmiss(e, body);
+  if (amiss === null) return or(shown(e, body) ?? (e.head === null ? keepSpare(e, body) : null), resting);
+  const { afterMs, ...concern } = amiss;
+  const told = rest({
+    concerns: [...concerns, concern],
+    wakeAtMs: soonest([wakeAtMs, e.now.monotonicMs + afterMs]),
+  });
+  return concern.code === 'lease-row-unreadable' ? or(shown(e, body), told) : told;
+}
+
+/** What waits for its turn again hides nothing that is amiss. */
+function or(next: ContinuityDecision | null, resting: Rest): ContinuityDecision {
+  if (next?.kind !== 'rest') return next ?? resting;
+  return { ...resting, wakeAtMs: soonest([next.wakeAtMs, resting.wakeAtMs]) };
 }
 
 /** A deployment that changes the graph tells the observer itself; while it is built or waits, what stands is told. */
@@ -92,15 +102,19 @@ function otherInterpreter({ plan }: ContinuityEvidence, body: Body): readonly Co
 
 /**
  * What is on duty lives, and its lease names somebody else: our records are older than the world, or somebody wrote
- * past us. Nothing is done about it but to tell (I1, I3).
+ * past us. Nothing is done about it but to tell (I1, I3). Rows that cannot be read show no end of it (I10).
  */
-function heldByAnother(e: ContinuityEvidence, { document, incarnation }: Body): Concern | null {
-  if (e.plan.state === null || e.rows.kind === 'unknown') return null;
+function leaseAmiss(e: ContinuityEvidence, { document, incarnation }: Body): (Concern & { afterMs: number }) | null {
+  if (e.plan.state === null || e.rows === NOT_LOOKED) return null;
+  if (e.rows.kind === 'unknown') {
+    const detail = `${document.activation} of ${incarnation} runs, and its lease row cannot be read: ${e.rows.because}`;
+    return { code: 'lease-row-unreadable', detail, afterMs: READ_AGAIN_MS };
+  }
   const reading = e.rows.kind === 'seen' ? readRows(e.rows.value, null) : null;
   if (reading?.kind === 'uniform' && reading.standing.activation === document.activation) return null;
   const named = reading?.kind === 'uniform' ? `names ${reading.standing.activation ?? 'nobody'}` : 'names no one';
   const detail = `${document.activation} of ${incarnation} runs as admitted, and the lease row ${named}`;
-  return { code: 'lease-row-unexpected', detail };
+  return { code: 'lease-row-unexpected', detail, afterMs: LOOK_AGAIN_MS };
 }
 
 const soonest = (times: readonly (number | null)[]): number | null => {

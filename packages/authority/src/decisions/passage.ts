@@ -265,7 +265,8 @@ function launching(f: PassageFrame, row: Standing | null): Decision {
   return decideLaunch(e, subject, launch, {
     untilMs: f.untilMs,
     alone: passage.direction === 'back',
-    anew: () => f.ended?.(exited(launch.id)) ?? relaunch(f),
+    // Nobody saw it exit: its start was cut off, or records newer than these launched it (I10).
+    anew: () => relaunch(f),
     failed: (why) => died(f, { at: 'relaunched', row }, why),
     advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
     warm: (running) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, seen, unknown } from '@idunn/kernel';
+import { absent, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import {
   alive,
@@ -11,7 +11,9 @@ import {
   HANDOVER,
   INCUMBENT,
   laterBy,
+  launchOf,
   NEW,
+  NOW,
   OLD,
   rows,
   TARGET,
@@ -19,8 +21,8 @@ import {
   word,
 } from '../testing/samples.ts';
 import { decide } from './decide.ts';
-import type { Effect } from './effects.ts';
-import type { DeployEvidence } from './evidence.ts';
+import { type Effect, effectKey } from './effects.ts';
+import { type DeployEvidence, UNREAD_SLOT } from './evidence.ts';
 
 const reason = 'it owns the camera';
 const plansWith = (change: Partial<Plan>, ofOld: Partial<Plan> = change): DeployEvidence['plans'] => ({
@@ -44,6 +46,10 @@ const written: Effect = {
   claim: { ...claim, schema: 'idunn.owner-claim/v1', fleet, target },
   over: null,
 };
+type Given = readonly (readonly [Effect, unknown])[];
+const ended: Effect = { kind: 'end-process', activation: 'act-old', handle: INCUMBENT.handle, graceMs: 100 };
+const gone = [ended, { kind: 'gone', proof: 'tree-empty', forced: false }] as const;
+const hold: Effect = { kind: 'hold-route', route: 'app', termMs: 500 };
 const ready = { plans: ALONE, answers: answered([prepared, rows(4, 'act-old')], [written, 'written']) };
 const step = (e: Partial<DeployEvidence>, tx = issued) => decide(tx, evidence(e));
 
@@ -157,6 +163,47 @@ test('a first deployment has nobody to stop, and goes as any other', () => {
   assert.deepEqual(new Set(kinds), new Set(['mint', 'prepare-lease']));
 });
 
+test('I10, I9: a restart whose start was cut off is not told to have exited, and launches once more by itself', () => {
+  const again = launchOf(OLD, 'act-again', 13);
+  const row = { epoch: 4, activation: 'act-old' };
+  const restart = transaction(
+    {
+      phase: 'incumbent-fenced',
+      stuck: null,
+      passage: {
+        ...HANDOVER.passage,
+        direction: 'back',
+        successor: { subject: OLD.subject, launch: { step: 'minted', id: again.id, document: again.document } },
+        move: { from: row, to: row },
+        origin: row,
+      },
+    },
+    { request: { kind: 'continuity', cause: 'died' } },
+  );
+  const start: Effect = { kind: 'start', subject: OLD.subject, document: again.document };
+  const outcome = refused(refusal('activation-spent', 'It was started before.'));
+  const spent = { [effectKey(start)]: { effect: start, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
+  const nobody: Effect = { kind: 'end-process', activation: again.id, handle: null, graceMs: 0 };
+  const proof = { kind: 'gone', proof: 'tree-empty', forced: false };
+  const asked = (...given: Given) =>
+    step(
+      {
+        plans: ALONE,
+        target: { ...TARGET, takenBy: 'tx-1', restart: 'tx-1' },
+        slots: { 'act-old': { ...UNREAD_SLOT, process: absent }, [again.id]: { ...UNREAD_SLOT, found: absent } },
+        answers: { ...answered([hold, 'held'], gone, ...given), ...spent },
+      },
+      restart,
+    );
+  const left = asked();
+  assert.deepEqual(left.kind === 'act' ? left.effect : left, nobody, 'whatever is left of it goes');
+  const next = asked([nobody, proof], [{ kind: 'retire', activation: again.id }, 'done']);
+  assert.ok(next.kind === 'persist' && next.state.phase === 'incumbent-fenced');
+  assert.deepEqual(next.state.passage.successor.launch, { step: 'issued', id: 'act-fresh' });
+  assert.deepEqual(next.state.passage.spent, [again.id]);
+  assert.equal(next.extra?.[0]?.id, 'act-fresh', 'its record goes with it (I6)');
+});
+
 const GATED = plansWith({
   health: {
     kind: 'attended',
@@ -175,11 +222,7 @@ const gated = transaction({
   ...HANDOVER,
   passage: { ...HANDOVER.passage, echoed: [], successor: { subject: NEW.subject, launch: atGate } },
 });
-type Given = readonly (readonly [Effect, unknown])[];
-const hold: Effect = { kind: 'hold-route', route: 'app', termMs: 500 };
 const inFlight: Effect = { kind: 'in-flight', route: 'app', incarnation: OLD.subject.incarnation };
-const ended: Effect = { kind: 'end-process', activation: 'act-old', handle: INCUMBENT.handle, graceMs: 100 };
-const gone = [ended, { kind: 'gone', proof: 'tree-empty', forced: false }] as const;
 const look: Effect = { kind: 'observe-process', handle: CANDIDATE.handle, release: NEW.subject.release };
 const asked = (...given: Given): string => {
   const decision = step({ plans: GATED, answers: answered(...given) }, gated);

@@ -4,7 +4,7 @@ import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Persist, Wait } from '../decisions/decision.ts';
 import { effectKey } from '../decisions/effects.ts';
 import type { DeployEvidence, Marks } from '../decisions/evidence.ts';
-import type { IncidentCode } from '../model/incident-code.ts';
+import { hiddenBy, type IncidentCode } from '../model/incident-code.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
@@ -174,7 +174,8 @@ export class TargetActor {
   }
 
   #report(): void {
-    this.#core.incidents.report(this.target, this.causes());
+    const causes = this.causes();
+    this.#core.incidents.report(this.target, causes, 'work', hiddenBy(causes.keys()));
   }
 
   async #run(): Promise<void> {

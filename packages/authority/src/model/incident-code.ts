@@ -27,3 +27,14 @@ export const INCIDENT_CODES = [
 ] as const satisfies readonly Code[];
 
 export type IncidentCode = (typeof INCIDENT_CODES)[number];
+
+/** What cannot be looked at shows no end of what was seen of it (I10). */
+const HIDES: { readonly [code in IncidentCode]?: readonly IncidentCode[] } = {
+  'admitted-unjudged': ['admitted-process-lost', 'presence-lapsed'],
+  'claim-unreadable': ['foreign-claim', 'lease-row-unexpected'],
+  'lease-row-unreadable': ['lease-row-unexpected'],
+};
+
+/** Of which incidents nobody can say whether they have ended, while such causes stand. */
+export const hiddenBy = (causes: Iterable<IncidentCode>): ReadonlySet<IncidentCode> =>
+  new Set([...causes].flatMap((code) => HIDES[code] ?? []));

@@ -26,8 +26,16 @@ export const continuitySchema = z.strictObject({
   deferral: refusalSchema.nullable(),
   /** Activations that restarts of this target issued or took the place of, the newest last. */
   issued: z.array(nameSchema).max(ISSUED_LIMIT).readonly(),
-  /** An activation whose credential was minted ahead; never one that was launched. */
-  spare: z.strictObject({ activation: nameSchema, incarnation: incarnationSchema, bootId: nameSchema }).nullable(),
+  /** An activation whose credential was minted ahead; never one that these records know to have been launched. */
+  spare: z
+    .strictObject({
+      activation: nameSchema,
+      incarnation: incarnationSchema,
+      bootId: nameSchema,
+      /** It goes, and is not launched any more: another release is admitted, or newer records launched it. */
+      leaving: z.exactOptional(z.literal(true)),
+    })
+    .nullable(),
 });
 export type ContinuityRecord = z.infer<typeof continuitySchema>;
 

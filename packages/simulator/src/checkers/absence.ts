@@ -3,7 +3,7 @@ import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import { mayLie } from './calm.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgotten } from './restored.ts';
+import { forgotten, forgottenDeeds } from './restored.ts';
 
 /** How long a death may be unheard of. */
 const UNHEARD_MS = 1_000;
@@ -36,10 +36,12 @@ class Seen {
   readonly #onDuty = new Map<string, string>();
 
   readonly #forgotten: ReadonlySet<string>;
+  readonly #unrecorded: ReadonlySet<Entry>;
 
   constructor(world: World) {
     this.#world = world;
     this.#forgotten = forgotten(world);
+    this.#unrecorded = forgottenDeeds(world);
   }
 
   take(entry: Entry): void {
@@ -50,7 +52,9 @@ class Seen {
       case 'ended':
         this.#alive.delete(entry.activation);
         this.#endedMs.set(entry.activation, entry.atMs);
-        if (!entry.asked) this.#lostMs.set(this.#world.activations.get(entry.activation)?.target ?? '', entry.atMs);
+        // To records that were put back an end that they had asked for later is one that nobody asked for.
+        if (!entry.asked || this.#unrecorded.has(entry))
+          this.#lostMs.set(this.#world.activations.get(entry.activation)?.target ?? '', entry.atMs);
         return;
       case 'told-phase':
         if (!this.#begunMs.has(entry.transaction)) this.#begunMs.set(entry.transaction, entry.atMs);

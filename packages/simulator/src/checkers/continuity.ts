@@ -4,7 +4,7 @@ import type { Entry } from '../world/ledger.ts';
 import type { TargetShape } from '../world/sources.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgotten, forgottenWords, isHeld } from './restored.ts';
+import { forgotten, forgottenDeeds, isHeld } from './restored.ts';
 
 /** The longest wait between two attempts, with the start of a program on top. */
 const LONGEST_WAIT_MS = 300_000 + 10_000;
@@ -15,7 +15,7 @@ const targetOf = (incarnation: IncarnationKey): string => incarnation.slice(0, i
 
 /** What each target was told to have admitted last. */
 export function admittedByTarget(world: World): ReadonlyMap<string, IncarnationKey> {
-  const lost = forgottenWords(world);
+  const lost = forgottenDeeds(world);
   const told = world.ledger
     .of('told-admitted')
     .filter((entry) => !lost.has(entry))
@@ -89,7 +89,7 @@ function longGaps(world: World, target: string): readonly Violation[] {
   let admitted = false;
   let held = false;
   let idleSince: number | null = null;
-  const lost = forgottenWords(world);
+  const lost = forgottenDeeds(world);
   for (const entry of world.ledger.entries) {
     if (isOf(world, entry, target)) {
       if (entry.kind === 'told-admitted' && !lost.has(entry)) admitted = true;

@@ -1,7 +1,7 @@
 import type { World } from '../world/world.ts';
 import { mayLie, mayMislead } from './calm.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgottenWords } from './restored.ts';
+import { forgottenDeeds } from './restored.ts';
 
 /**
  * I12: a program that knows nothing of Idunn is let finish what it serves before it is asked to end. Nothing is owed
@@ -20,6 +20,6 @@ export const cut = ({ world, scenario }: Judged): readonly Violation[] =>
         }));
 
 function wasAdmitted(world: World, activation: string): boolean {
-  const lost = forgottenWords(world);
+  const lost = forgottenDeeds(world);
   return world.ledger.of('told-admitted').some((entry) => entry.row === activation && !lost.has(entry));
 }

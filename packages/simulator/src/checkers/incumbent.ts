@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 import { mayLie } from './calm.ts';
 import { Announced } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgottenWords } from './restored.ts';
+import { forgottenDeeds } from './restored.ts';
 
 /** How a deployment ends that never came past its fence. */
 const BEFORE_FENCE: ReadonlySet<OutcomeName> = new Set(['aborted', 'cancelled', 'expired', 'rejected']);
@@ -24,7 +24,7 @@ const NOBODY: Named = { row: null, route: null };
 export function incumbent({ world, scenario }: Judged): readonly Violation[] {
   const announced = new Announced();
   const served = new Served(world);
-  const lost = forgottenWords(world);
+  const lost = forgottenDeeds(world);
   // A driver that tells what is not so may have led it past its fence; another fleet takes what it is given, and
   // records that were put back know less than the world.
   const isTrue = !mayLie(scenario) && scenario.rival === undefined && scenario.restored === undefined;

@@ -1,6 +1,6 @@
 import { isOf } from './continuity.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgottenWords } from './restored.ts';
+import { forgottenDeeds } from './restored.ts';
 
 /** Charged attempts within an hour that page. */
 const CHARGED_LIMIT = 6;
@@ -43,7 +43,7 @@ function untold({ world, scenario }: Judged, target: string): readonly Violation
   const oddFaults = [...(scenario.oddities ?? []), ...(scenario.strikes ?? [])].map(({ fault }) => fault);
   if (oddFaults.includes('machine-suspended')) return [];
   const open = new Set<string>();
-  const lost = forgottenWords(world);
+  const lost = forgottenDeeds(world);
   let living = 0;
   let admitted = false;
   let downSinceMs: number | null = null;

@@ -2,46 +2,40 @@ import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Judged, Violation } from './judged.ts';
 
+/** What happened between the copy and its putting back: whatever Idunn knew of it went with the records. */
+export function forgottenDeeds(world: World): ReadonlySet<Entry> {
+  const entries = world.ledger.entries;
+  const back = entries.findIndex(({ kind }) => kind === 'restored');
+  const copied = entries.findLastIndex(({ kind }, index) => kind === 'backed-up' && index < back);
+  return new Set(back === -1 ? [] : entries.slice(copied, back));
+}
+
 /**
  * Launches whose records went with those that were put back: Idunn cannot know of them, unless it comes to the same one
  * again, as to a spare that the older records keep.
  */
 export function forgotten(world: World): ReadonlySet<string> {
-  const lost = new Set<string>();
-  if (world.ledger.of('restored').length === 0) return lost;
-  let since = new Set<string>();
-  for (const entry of world.ledger.entries) {
-    if (entry.kind === 'backed-up') since = new Set();
-    if (entry.kind === 'durable') {
-      for (const { key } of entry.mutations) {
-        if (key.kind !== 'activation') continue;
-        since.add(key.id);
-        lost.delete(key.id);
-      }
-    }
-    if (entry.kind === 'restored') for (const activation of since) lost.add(activation);
-  }
+  const deeds = forgottenDeeds(world);
+  const lost = issuedIn([...deeds]);
+  if (lost.size === 0) return lost;
+  const back = world.ledger.entries.findIndex(({ kind }) => kind === 'restored');
+  for (const known of issuedIn(world.ledger.entries.slice(back))) lost.delete(known);
   return lost;
 }
 
-/** What was told admitted or restored between the copy and its putting back: that went with the records as well. */
-export function forgottenWords(world: World): ReadonlySet<Entry> {
-  const lost = new Set<Entry>();
-  let since: Entry[] = [];
-  for (const entry of world.ledger.entries) {
-    if (entry.kind === 'backed-up') since = [];
-    if (entry.kind === 'told-admitted' || entry.kind === 'told-restored') since.push(entry);
-    if (entry.kind === 'restored') for (const told of since) lost.add(told);
-  }
-  return lost;
-}
+const issuedIn = (entries: readonly Entry[]): Set<string> =>
+  new Set(
+    entries.flatMap((entry) =>
+      entry.kind === 'durable' ? entry.mutations.flatMap(({ key }) => (key.kind === 'activation' ? [key.id] : [])) : [],
+    ),
+  );
 
 /**
  * I1 of records that are older than the world: nobody whom they do not know loses the lease while it lives, nor is
- * ended while it holds it.
+ * ended while it holds it. To write a launch down that runs already is not to know what it was granted.
  */
 export function restored(world: World): readonly Violation[] {
-  const unknown = forgotten(world);
+  const unknown = issuedIn([...forgottenDeeds(world)]);
   const alive = new Set<string>();
   const holders = new Map<string, string | null>();
   let isBack = false;
@@ -53,6 +47,8 @@ export function restored(world: World): readonly Violation[] {
         return [];
       case 'started':
         alive.add(entry.activation);
+        // It was only issued before, and these records have launched it themselves.
+        if (isBack) unknown.delete(entry.activation);
         return [];
       case 'ended': {
         alive.delete(entry.activation);

@@ -50,6 +50,9 @@ export function fakeWorkload(world: World, life: Life, fleetAt: (target: string)
         'mint',
         (): Outcome<Activation> => {
           const known = world.activations.get(request.activation);
+          // Nothing is left of what was removed: it would be made anew.
+          if (world.spent.has(request.activation))
+            world.ledger.note({ kind: 'minted', activation: request.activation });
           if (known !== undefined) return ok(known);
           const key = Buffer.from(digestOf(request.activation).slice(7, 39));
           const made: Activation = {
@@ -141,7 +144,9 @@ export function fakeWorkload(world: World, life: Life, fleetAt: (target: string)
       life.effect('retire', () => {
         const process = world.processes.get(activation);
         if (process?.treeLives === true) throw new Error(`${activation} is retired while it lives`);
+        if (world.spent.has(activation)) return;
         world.spent.add(activation);
+        world.ledger.note({ kind: 'retired', activation });
       }),
     lastExit: () => life.read(() => null),
     logTail: (_target, activation) => life.read(() => [`the last line of ${activation}`]),

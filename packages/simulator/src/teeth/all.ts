@@ -9,6 +9,7 @@ import { TEETH_OF_INCUMBENTS } from './incumbents.ts';
 import { TEETH_OF_KINDS } from './kinds.ts';
 import { TEETH_OF_PROMOTION } from './promotion.ts';
 import { TEETH_OF_RESTORED } from './restored.ts';
+import { TEETH_OF_SPARES } from './spares.ts';
 import { TEETH_OF_STOPS } from './stops.ts';
 import type { Tooth } from './tooth.ts';
 import { TEETH_OF_TREES } from './trees.ts';
@@ -21,6 +22,7 @@ export const TEETH: readonly Tooth[] = [
   ...TEETH_OF_TREES,
   ...TEETH_OF_FLEETS,
   ...TEETH_OF_RESTORED,
+  ...TEETH_OF_SPARES,
   ...TEETH_OF_INCUMBENTS,
   ...TEETH_OF_CRASHES,
   ...TEETH_OF_CONTINUITY,

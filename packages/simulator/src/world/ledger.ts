@@ -34,6 +34,8 @@ export type Deed =
       readonly route: Plan['route'];
     }
   | { readonly kind: 'minted'; readonly activation: string }
+  /** What was minted for it was removed: there never is another launch under this id. */
+  | { readonly kind: 'retired'; readonly activation: string }
   | {
       readonly kind: 'started';
       readonly activation: string;
@@ -113,6 +115,7 @@ const QUIET: ReadonlySet<Deed['kind']> = new Set([
   'write',
   'acked',
   'minted',
+  'retired',
   'durable',
   'judged',
   'told-phase',
