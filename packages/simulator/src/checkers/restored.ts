@@ -32,10 +32,13 @@ const issuedIn = (entries: readonly Entry[]): Set<string> =>
 
 /**
  * I1 of records that are older than the world: nobody whom they do not know loses the lease while it lives, nor is
- * ended while it holds it. To write a launch down that runs already is not to know what it was granted.
+ * ended while it holds it. To write a launch down that runs already is not to know what it was granted; what had been
+ * granted nothing is theirs.
  */
 export function restored(world: World): readonly Violation[] {
-  const unknown = issuedIn([...forgottenDeeds(world)]);
+  const deeds = [...forgottenDeeds(world)];
+  const granted = new Set(deeds.flatMap((entry) => (entry.kind === 'row' ? [entry.activation] : [])));
+  const unknown = new Set([...issuedIn(deeds)].filter((id) => granted.has(id)));
   const alive = new Set<string>();
   const holders = new Map<string, string | null>();
   let isBack = false;
@@ -47,8 +50,6 @@ export function restored(world: World): readonly Violation[] {
         return [];
       case 'started':
         alive.add(entry.activation);
-        // It was only issued before, and these records have launched it themselves.
-        if (isBack) unknown.delete(entry.activation);
         return [];
       case 'ended': {
         alive.delete(entry.activation);
