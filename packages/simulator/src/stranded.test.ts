@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './run.ts';
 import { CALM, type Scenario } from './scenario.ts';
+import { gaveWay, publishesNothing } from './teeth/continuity.ts';
 
 /** Its schema bars the way back, it ends whenever it is granted, and the next command waits behind it. */
 const stuckBeforeAnother = (behaviour: 'exits-at-start' | 'good'): Scenario => ({
@@ -33,4 +34,18 @@ test('F22: a build that accepts its state replaces what is stuck', async () => {
     ['admitted', 'operator-required', 'admitted'],
   );
   assert.deepEqual(violations, []);
+});
+
+test('I9, F22: a restart that gave way to a deployment which then aborts is brought back, and led to', async () => {
+  let left = 0;
+  for (let atMs = 850; atMs <= 1_050; atMs += 10) {
+    const { violations, results, world } = await run(gaveWay(atMs), { ports: publishesNothing });
+    assert.deepEqual([atMs, violations], [atMs, []]);
+    const yielded = world.ledger.of('told-ended').some(({ code }) => code === 'restart-yielded');
+    if (!yielded || results[1]?.outcome !== 'aborted') continue;
+    const [served] = world.route('app')?.members ?? [];
+    assert.equal(world.processes.get(served?.activation ?? '')?.state, 'active');
+    left += 1;
+  }
+  assert.ok(left > 2, `${left} restarts gave way in vain`);
 });

@@ -22,7 +22,7 @@ export type ContinuityDecision =
   | { readonly kind: 'act'; readonly effect: Effect }
   /** Continuity's own record, and the restart that begins with it: one compare-and-swap. */
   | { readonly kind: 'persist'; readonly record: ContinuityRecord; readonly begin: Begin | null }
-  | { readonly kind: 'look'; readonly at: 'process' | 'hold' | 'rows' | 'projected' }
+  | { readonly kind: 'look'; readonly at: 'process' | 'hold' | 'rows' | 'projected' | 'route' }
   | {
       readonly kind: 'rest';
       readonly concerns: readonly Concern[];

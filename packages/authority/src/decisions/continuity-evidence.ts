@@ -3,6 +3,7 @@ import type { ObservedRuntime } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import type { Freeze } from '../ports/freeze-port.ts';
 import type { LeaseRows } from '../ports/lease-port.ts';
+import type { RouteState } from '../ports/route-port.ts';
 import type { Body } from '../records/body.ts';
 import type { ContinuityRecord } from '../records/continuity.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -26,6 +27,8 @@ export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answer
   readonly hold: Evidence<Freeze>;
   /** The rows of the body on duty, read once while nothing else is at work, with who stands behind them. */
   readonly rows: Evidence<LeaseRows>;
+  /** Read only while somebody is stranded and lives. */
+  readonly route: Evidence<RouteState>;
   /** Whether what is projected is a launch of this target; read only when it is none that the record names. */
   readonly projected: { readonly activation: string; readonly issued: boolean } | null;
   /** When this engine began to listen to the process, monotonic milliseconds: silence before that says nothing. */

@@ -37,12 +37,14 @@ const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   hold: absent,
   rows: seen(rows(4, 'act-old')),
   holder: { issued: true, found: NOT_LOOKED },
+  route: NOT_LOOKED,
   projected: null,
   heardSinceMs: NOW.monotonicMs,
   answers: {},
   running: [],
   ...more,
 });
+const HEAD = transaction({ phase: 'sealed', plan: NEW.subject.plan, subject: null });
 const dead = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   evidence({ process: absent, word: absent, ...more });
 
@@ -154,6 +156,38 @@ test('what waits for its turn again hides nothing that is amiss', () => {
     decision.concerns.map(({ code }) => code),
     ['restarted-too-often'],
   );
+});
+
+test('I9: who was left stranded, lives and is led to by no route is replaced; who is led to is left alone', () => {
+  const left = { ...TARGET, queue: [], stranded: INCUMBENT };
+  const routed = (activation: string) => {
+    const at = { host: '127.0.0.1', port: 1 };
+    const members = [{ incarnation: INCUMBENT.incarnation, activation, backend: at }];
+    return seen({
+      route: 'app',
+      generation: 1,
+      listen: at,
+      protocol: 'http',
+      names: [],
+      certificates: [],
+      members,
+    } as const);
+  };
+  const decided = (more: Partial<ContinuityEvidence>) => decideContinuity(evidence({ target: left, ...more }));
+  assert.deepEqual(decided({}), { kind: 'look', at: 'route' });
+  for (const route of [routed('act-dead'), absent]) {
+    const ending = decided({ route });
+    assert.ok(ending.kind === 'act' && ending.effect.kind === 'end-process', ending.kind);
+  }
+  const kept = decided({ route: routed('act-old') });
+  assert.ok(kept.kind === 'persist' && kept.begin === null, 'only a spare is kept');
+  const frozen = { ...HEAD, clock: { ...HEAD.clock, frozenSince: NOW } };
+  const unseen = decided({ route: unknown('no answer'), plan: { ...OLD.plan, state: null }, head: frozen });
+  assert.ok(unseen.kind === 'rest' && unseen.wakeAtMs === NOW.monotonicMs + 1_000);
+  const taking = decided({ route: absent, head: HEAD });
+  assert.ok(taking.kind === 'rest', 'the deployment at work takes it');
+  const alone = { ...OLD.plan, route: null };
+  assert.ok(decided({ plan: alone }).kind === 'persist');
 });
 
 test('nothing is begun while a transaction owns the target', () => {

@@ -10,6 +10,7 @@ import { keepSpare } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
+import { routeNames } from './member.ts';
 import { readRows } from './rows.ts';
 import { interpreterChanged } from './sealed.ts';
 
@@ -37,25 +38,41 @@ export function decideContinuity(all: ContinuityEvidence): ContinuityDecision {
     case 'absent':
       return bringBack(e, body, causeOf(e, body));
     case 'seen':
-      return alive(e, body);
+      return unserved(e, body) ?? alive(e, body);
   }
 }
 
 /** The head of the queue launches the same release already, and nothing holds it: that is the next launch. */
 const isRelaunching = (head: TransactionRecord | null, { incarnation }: Body): boolean =>
   head !== null &&
-  head.clock.frozenSince === null &&
+  isGoingOn(head) &&
   'launch' in head.state &&
   head.state.launch !== null &&
   head.state.subject?.incarnation === incarnation;
 
+/** A deployment is at work, and no freeze holds it. */
+const isGoingOn = (head: TransactionRecord | null): boolean => head !== null && head.clock.frozenSince === null;
+
 /** A deployment that a restart gave way to, and that no freeze holds (I8). */
-const isTaking = ({ head, target }: ContinuityEvidence): boolean =>
-  head !== null && head.id === target.awaitedBy && head.clock.frozenSince === null;
+const isTaking = ({ head, target }: ContinuityEvidence): boolean => isGoingOn(head) && head?.id === target.awaitedBy;
 
 function causeOf(e: ContinuityEvidence, { document, handle }: Body): Cause {
   if (handle.identity.bootId !== e.now.bootId) return 'rebooted';
   return e.answers[`end-process ${document.activation}`] === undefined ? 'died' : 'failed';
+}
+
+/**
+ * It was left between its grant and its route, by a restart that gave way or a deployment that was replaced, and who
+ * came after it is over and took nothing: it lives, and nobody reaches it (I9). A new launch of it is led to the end.
+ */
+function unserved(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
+  if (e.target.stranded === null || e.plan.route === null || isGoingOn(e.head)) return null;
+  if (e.route === NOT_LOOKED) return { kind: 'look', at: 'route' };
+  if (routeNames(e.route, body.document.activation)) return null;
+  if (e.route.kind !== 'unknown') return bringBack(e, body, 'failed', 'lives, and no route leads to it');
+  const decision = alive(e, body);
+  if (decision.kind !== 'rest') return decision;
+  return { ...decision, wakeAtMs: soonest([decision.wakeAtMs, e.now.monotonicMs + LOOK_AGAIN_MS]) };
 }
 
 function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {

@@ -155,6 +155,7 @@ const vigil = (more: Partial<Parameters<typeof decideContinuity>[0]> = {}): Para
   hold: absent,
   rows: absent,
   holder: { issued: true, found: absent },
+  route: unknown('not read'),
   projected: null,
   heardSinceMs: NOW.monotonicMs,
   answers: {},

@@ -76,6 +76,7 @@ test('I9, F22: whom the row names is left stranded when a stuck handover is supe
     hold: absent,
     rows: NOT_LOOKED,
     holder: evidence().holder,
+    route: absent,
     projected: null,
     heardSinceMs: NOW.monotonicMs,
     answers: {},

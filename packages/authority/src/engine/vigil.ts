@@ -1,4 +1,4 @@
-import { type Evidence, type Moment, type Mutation, moment, StoreFault, unknown } from '@idunn/kernel';
+import { absent, type Evidence, type Moment, type Mutation, moment, StoreFault, unknown } from '@idunn/kernel';
 import type { ObservedRuntime } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
 import { recordOfAdmission } from '../decisions/continuity-admission.ts';
@@ -65,6 +65,7 @@ export class Vigil {
   #lease: Lease = LEASE_NOT_READ;
   /** What was read and is read anew, since somebody else is named: it stands until another reading says more (I10). */
   #doubted: Lease | null = null;
+  #route: ContinuityEvidence['route'] = NOT_LOOKED;
   #projected: ContinuityEvidence['projected'] = null;
   /** The activation that is listened to, and since when. */
   #heard: VigilMemory['heard'] = null;
@@ -165,6 +166,7 @@ export class Vigil {
 
   async turn(): Promise<void> {
     this.#hold = NOT_LOOKED;
+    this.#route = NOT_LOOKED;
     this.#projected = null;
     for (let steps = 0; steps < STEPS_PER_TURN && !this.#core.stopped && this.#running.size === 0; steps += 1) {
       const target = this.#host.record?.value ?? null;
@@ -187,6 +189,7 @@ export class Vigil {
         const body = onDuty(evidence.target);
         if (decision.at === 'hold') this.#hold = await ports.freeze.readHold(this.#host.target);
         else if (decision.at === 'rows') await this.#lookAtRows(evidence);
+        else if (decision.at === 'route') this.#route = await this.#readRoute(evidence);
         else if (decision.at === 'projected') this.#projected = await this.#readProjected(evidence);
         else if (body !== null) await this.look(body);
         return true;
@@ -217,6 +220,7 @@ export class Vigil {
       word: ports.observerFor(this.#host.target).read(body.incarnation),
       hold: this.#hold,
       ...this.#lease,
+      route: this.#route,
       projected: this.#projected,
       heardSinceMs: this.#heardSince(body),
       answers: Object.fromEntries(this.#answers),
@@ -246,6 +250,15 @@ export class Vigil {
       return { rows, holder: await holder(this.#core, this.#host.target, known, rows) };
     } catch (fault) {
       return { ...LEASE_NOT_READ, rows: unknown(String(fault)) };
+    }
+  }
+
+  async #readRoute({ plan }: ContinuityEvidence): Promise<ContinuityEvidence['route']> {
+    if (plan.route === null) return absent;
+    try {
+      return await this.#core.ports.route.read(plan.route.name);
+    } catch (fault) {
+      return unknown(String(fault));
     }
   }
 

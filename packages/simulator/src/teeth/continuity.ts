@@ -1,5 +1,12 @@
-import { type ContinuityDecision, type ContinuityEvidence, decide, decideContinuity } from '@idunn/authority';
-import { type Scenario, twoDeploys } from '../scenario.ts';
+import {
+  type ContinuityDecision,
+  type ContinuityEvidence,
+  decide,
+  decideContinuity,
+  type EnginePorts,
+} from '@idunn/authority';
+import { refusal, refused } from '@idunn/kernel';
+import { diesOnce, type Scenario, twoDeploys } from '../scenario.ts';
 import type { Tooth } from './tooth.ts';
 
 /** I9: has enough after the third attempt. */
@@ -76,9 +83,42 @@ const stuck: Scenario = {
   ],
 };
 
+/** I9: leaves alone whatever lives. */
+function content(e: ContinuityEvidence): ContinuityDecision {
+  const decision = decideContinuity(e);
+  if (decision.kind !== 'look' || decision.at !== 'route') return decision;
+  return { kind: 'rest', concerns: [], wait: null, wakeAtMs: null, attemptAtMs: null };
+}
+
+/** The second build is ready while the restart of the first is about to be routed, which gives way; it never serves. */
+export const gaveWay = (atMs: number): Scenario => {
+  const once = diesOnce('good', { stores: 0, routed: true });
+  return { ...once, deploys: [...once.deploys, { target: 'app', atMs, behaviour: 'never-active', revision: 2 }] };
+};
+
+/** The proxy publishes nothing from 1 s on for a while: no route of a restart can be proven. */
+export const publishesNothing = (ports: EnginePorts): EnginePorts => ({
+  ...ports,
+  route: {
+    ...ports.route,
+    publish: async (...asked) => {
+      const nowMs = ports.clock.monotonicMs() - 1_000;
+      const isAway = nowMs > 900 && nowMs < 1_150;
+      return isAway ? refused(refusal('driver-fault', 'the proxy is busy')) : ports.route.publish(...asked);
+    },
+  },
+});
+
 /** What is admitted is brought back for ever. */
 export const TEETH_OF_CONTINUITY: readonly Tooth[] = [
   { name: 'gives a target up', breaks: 'I9', scenario: flapping, decideContinuity: withAnEnd },
+  {
+    name: 'leaves who is stranded where it is',
+    breaks: 'I9',
+    scenario: gaveWay(1_000),
+    decideContinuity: content,
+    ports: publishesNothing,
+  },
   { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
   { name: 'gives up what is stuck', breaks: 'I9', scenario: stuck, decide: withoutRelaunch },
   { name: 'tells nobody of many restarts', breaks: 'I9', scenario: flappingOn, decideContinuity: withoutPage },
