@@ -126,10 +126,14 @@ function ready(f: PassageFrame, launch: Running, epoch: number | null): Decision
   return route === null ? confirm(f, launch, epoch) : publish(f, launch, epoch, route);
 }
 
-/** After an uncertain answer the route is read before anything is done again (F8). */
+/**
+ * After an uncertain answer the route is read before anything is done again (F8). Going back, a publication of the way
+ * forward may still be on its way to the proxy, and no reading tells: a stage of our own takes the place of its stage,
+ * whatever the route names now (I3).
+ */
 function publish(f: PassageFrame, launch: Running, epoch: number | null, route: RouteContract): Decision {
   const { e, passage } = f;
-  if (routeNames(e.route, launch.id)) return observe(f, launch, epoch, route);
+  if (passage.direction === 'forward' && routeNames(e.route, launch.id)) return observe(f, launch, epoch, route);
   const members = [memberOf(passage.successor.subject, launch.document)];
   const stage = { kind: 'stage-route', plan: passage.successor.subject.plan, members } as const;
   const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the proxy to take the route') };

@@ -162,30 +162,30 @@ const isOurs = (e: DeployEvidence, { candidate }: Returning, { activation }: Hol
   candidate.spent.includes(activation) ||
   (e.holder.issued && e.holder.found.kind === 'absent');
 
+/**
+ * What was on its way to the proxy when the way back began may land after any reading: an empty stage takes the place
+ * of its stage first, and what is read then is published over if it names us (I3).
+ */
 function unroute(e: DeployEvidence, state: Returning): Decision {
   const settled = persist({ ...state, settled: true, stuck: null }, { target: { takenBy: null } });
   const plan = planOf(e, state.candidate.subject.plan);
   if (plan.route === null) return settled;
-  // A route that cannot be read may still name a process that is gone (I10).
-  if (e.route.kind === 'unknown') {
-    return wait(`the route: ${e.route.because}`, 'idunn doctor', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
-  }
-  const mine = new Set([state.candidate.launch.id, ...state.candidate.spent]);
-  const routed = e.route.kind === 'seen' && e.route.value.members.some(({ activation }) => mine.has(activation));
-  if (!routed) return settled;
   const patience = {
     untilMs: null,
     failed: () => wait('the proxy', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 500 }),
   };
   const stage = { kind: 'stage-route', plan: state.candidate.subject.plan, members: [] } as const;
-  return attempt(e, stage, { what: 'the proxy to validate an empty route', ...patience }, (staged) =>
-    attempt(
-      e,
-      { kind: 'publish-route', staged },
-      { what: 'the proxy to publish an empty route', ...patience },
-      () => settled,
-    ),
-  );
+  return attempt(e, stage, { what: 'the proxy to validate an empty route', ...patience }, (staged) => {
+    // A route that cannot be read may still name a process that is gone (I10).
+    if (e.route.kind === 'unknown') {
+      return wait(`the route: ${e.route.because}`, 'idunn doctor', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+    }
+    const mine = new Set([state.candidate.launch.id, ...state.candidate.spent]);
+    const routed = e.route.kind === 'seen' && e.route.value.members.some(({ activation }) => mine.has(activation));
+    if (!routed) return settled;
+    const publication = { kind: 'publish-route', staged } as const;
+    return attempt(e, publication, { what: 'the proxy to publish an empty route', ...patience }, () => settled);
+  });
 }
 
 /** The candidate is stopped and its records withdrawn; only then is the transaction over (F15, F16). */

@@ -58,6 +58,8 @@ const QUIET: ReadonlySet<Effect['kind']> = new Set([
 export function changesTheWorld(effect: Effect, { outcome }: Pick<Answered, 'outcome'>): boolean {
   if (!outcome.ok) return true;
   if (effect.kind === 'swap') return (outcome.value as SwapAnswer).kind !== 'swapped';
+  // Nothing older can be published any more: only what is read from now on says whether it was.
+  if (effect.kind === 'stage-route' && effect.members.length === 0) return true;
   return !QUIET.has(effect.kind);
 }
 

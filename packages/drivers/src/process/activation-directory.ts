@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { digestBytes, type Outcome, ok, refusal, refused } from '@idunn/kernel';
+import { namesIn } from './files.ts';
 
 /** `sun_path` of a Unix socket holds 108 bytes, the closing zero among them. */
 export const SOCKET_PATH_LIMIT_BYTES = 107;
@@ -49,8 +50,11 @@ const keysIn = (directory: string): KeyFiles => ({
 });
 
 /** The directory's name is short because a socket's path is: 16 hexadecimal digits of the activation id's digest. */
-export function activationFiles(runtime: string, activation: string): ActivationFiles {
-  const name = digestBytes(activation).slice(7, 23);
+export const activationFiles = (runtime: string, activation: string): ActivationFiles =>
+  filesNamed(runtime, digestBytes(activation).slice(7, 23));
+
+/** The files under one name of `keptNames`, whatever activation they are of. */
+export function filesNamed(runtime: string, name: string): ActivationFiles {
   const directory = join(runtime, 'a', name);
   const own = join(runtime, 'own', name);
   return {
@@ -72,6 +76,8 @@ export function activationFiles(runtime: string, activation: string): Activation
   };
 }
 
+/** The names of the activations that are kept, of daemons before this one too. */
+export const keptNames = (runtime: string): Promise<readonly string[]> => namesIn(join(runtime, 'own'));
 /** Where the ticket lies in an activation's own directory. */
 export const ticketIn = (own: string): string => `${own}/ticket.json`;
 

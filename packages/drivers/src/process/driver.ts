@@ -24,6 +24,7 @@ import { isDirectory } from './files.ts';
 import { findProcess } from './find.ts';
 import { openGate } from './gate/open-gate.ts';
 import { ownStandpoint } from './identity.ts';
+import { keptPorts } from './kept-ports.ts';
 import { launchesOf } from './launches.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
@@ -33,6 +34,7 @@ import { Mint, readActivation } from './mint.ts';
 import { observeProcess } from './observe.ts';
 import type { ProcessDriverOptions } from './options.ts';
 import { endAll, type OthersEnded } from './others.ts';
+import { Ports } from './ports.ts';
 import { readStat } from './proc.ts';
 import { Rehearsals } from './rehearsal/rehearsals.ts';
 import { removeActivation } from './retire.ts';
@@ -103,6 +105,7 @@ export function createProcessDriver(options: ProcessDriverOptions): ProcessDrive
 class LinuxProcesses implements ProcessDriver {
   readonly #options: ProcessDriverOptions;
   readonly #machine: Machine;
+  readonly #ports: Ports;
   readonly #mint: Mint;
   readonly #deaths: DeathWatch;
   readonly #logs: LogKeeper;
@@ -121,7 +124,8 @@ class LinuxProcesses implements ProcessDriver {
     const room = options.controlGroups === 'never' ? null : findGroupRoom(hierarchies, options.fleet);
     this.#machine = { from, hierarchies, room, prlimit: findPrlimit() };
     this.#digests = new FileDigests(digestBook(join(options.roots.runtime, 'digests'), options.clock));
-    this.#mint = new Mint(options);
+    this.#ports = new Ports(() => keptPorts(options, from));
+    this.#mint = new Mint(options, this.#ports);
     this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
     this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
     this.#rehearsals = this.#makeRehearsals();
@@ -228,7 +232,7 @@ class LinuxProcesses implements ProcessDriver {
     if (answer.kind === 'gone') {
       clearGroups(handle.activation, this.#machine, handle.identity.controlGroup, this.#options.fleet);
       // Where one ends before the next starts, the next may have the same port.
-      this.#mint.forget(handle.activation);
+      this.#ports.forget(handle.activation);
       await this.#endState(handle.activation);
     }
     return answer;
@@ -251,7 +255,7 @@ class LinuxProcesses implements ProcessDriver {
       clearGroups(activation, this.#machine, ticket.controlGroup, this.#options.fleet);
     }
     await removeActivation(files);
-    this.#mint.forget(activation);
+    this.#ports.forget(activation);
     if (ticket !== null) await forgetOldLogs(dirname(log), (other) => isDirectory(this.#files(other).own));
   }
 
@@ -337,8 +341,8 @@ class LinuxProcesses implements ProcessDriver {
       options: this.#options,
       machine: this.#machine,
       logs: this.#logs,
-      borrowPort: (id: string, endpoint: LaunchContract['endpoint']) => this.#mint.promisePort(id, endpoint, []),
-      returnPort: (id: string) => this.#mint.forget(id),
+      borrowPort: (id: string, endpoint: LaunchContract['endpoint']) => this.#ports.promise(id, endpoint, []),
+      returnPort: (id: string) => this.#ports.forget(id),
     };
     return new Rehearsals(site, rehearsal);
   }

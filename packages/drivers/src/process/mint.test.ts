@@ -71,6 +71,26 @@ test('ports: taken, promised and bound ones are passed over; a full range is ref
   server.close();
 });
 
+test('F14, I7: a port that an earlier daemon promised is passed over before anybody listens there', async (t) => {
+  const endpoint = { protocol: 'http', host: '127.0.0.1', fromPort: 21_330, toPort: 21_332 } as const;
+  const bench = new Bench(t);
+  const launch = bench.launch('polite', { endpoint });
+  const [spare, lives, ended] = [await bench.mint(launch), await bench.mint(launch), await bench.mint(launch)];
+  const started = await Promise.all([lives, ended].map((one) => bench.driver.start(bench.launchRequest(one, launch))));
+  const [living, over] = started.map(must);
+  assert.ok(living !== undefined && over !== undefined);
+  t.after(() => bench.driver.stop(living, 0));
+  assert.equal((await bench.driver.stop(over, 100)).kind, 'gone');
+
+  const later = new Bench(t, { ...bench.options });
+  const next = must(await later.driver.mint(later.mintRequest(launch)));
+  assert.equal(next.endpoint?.port, ended.endpoint?.port);
+  assert.equal(codeOf(await later.driver.mint(later.mintRequest(launch))), 'ports-exhausted');
+  await later.driver.retire('game', spare.activation);
+  const freed = must(await later.driver.mint(later.mintRequest(launch)));
+  assert.equal(freed.endpoint?.port, spare.endpoint?.port);
+});
+
 test('a socket path over 107 bytes is refused before anything is written, and the limit is named', async (t) => {
   const bench = new Bench(t);
   const runtime = join(bench.root, 'x'.repeat(100));

@@ -18,13 +18,12 @@ import {
   verificationKeyOf,
 } from '@idunn/kernel';
 import type { Activation } from '@idunn/readiness';
-import type { LaunchContract } from '@idunn/release';
 import { z } from 'zod';
 import { type ActivationFiles, activationFiles, checkSocketPath } from './activation-directory.ts';
 import { makeDirectory, makeFifo, namesIn, placePrivate, readIfThere } from './files.ts';
 import { activationStatement, launchDocument, type Minted } from './launch-document.ts';
 import type { ProcessDriverOptions } from './options.ts';
-import { pickPort } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { probeWords } from './probe-words.ts';
 import { type GatheredSecret, gatherSecrets } from './secrets.ts';
 import { chooseUser } from './user/choose.ts';
@@ -47,14 +46,12 @@ const statementSchema = z.strictObject({
 /** Mints activations: directory, keys, documents, secrets and port. */
 export class Mint {
   readonly #options: ProcessDriverOptions;
-  /** Ports of activations minted by this daemon, so that two mints at once never share one. */
-  readonly #promised = new Map<string, number>();
-  /** One pick at a time: a port is found and promised without another in between. */
-  #pick: Promise<unknown> = Promise.resolve();
+  readonly #ports: Ports;
   readonly #minting = new Map<string, Promise<Outcome<Activation>>>();
 
-  constructor(options: ProcessDriverOptions) {
+  constructor(options: ProcessDriverOptions, ports: Ports) {
     this.#options = options;
+    this.#ports = ports;
   }
 
   mint(request: MintRequest): Promise<Outcome<Activation>> {
@@ -65,11 +62,6 @@ export class Mint {
     return minting;
   }
 
-  /** The activation's port may be picked again. */
-  forget(activation: string): void {
-    this.#promised.delete(activation);
-  }
-
   async #mint(request: MintRequest): Promise<Outcome<Activation>> {
     const files = activationFiles(this.#options.roots.runtime, request.activation);
     const fits = checkSocketPath(files.socket);
@@ -77,7 +69,7 @@ export class Mint {
     if ((await readIfThere(files.launch)) !== null) return this.#earlier(files, request);
     const keys = await this.#gather(request);
     if (!keys.ok) return keys;
-    const port = await this.promisePort(request.activation, request.launch.endpoint, request.takenPorts);
+    const port = await this.#ports.promise(request.activation, request.launch.endpoint, request.takenPorts);
     if (!port.ok) return port;
     const activationSeed = freshSeed();
     const activationKey = signingKeyFromSeed(activationSeed);
@@ -120,7 +112,7 @@ export class Mint {
         ),
       );
     }
-    if (activation.value.endpoint !== null) this.#promised.set(request.activation, activation.value.endpoint.port);
+    if (activation.value.endpoint !== null) this.#ports.remember(request.activation, activation.value.endpoint.port);
     return activation;
   }
 
@@ -130,22 +122,6 @@ export class Mint {
     if (!signer.ok) return signer;
     const secrets = await gatherSecrets(request.launch);
     return secrets.ok ? ok({ signerSeed: seedOf(signer.value), secrets: secrets.value }) : secrets;
-  }
-
-  /** A port that nobody was promised yet, and that is now promised until `forget`; `null` without an endpoint. */
-  promisePort(
-    activation: string,
-    endpoint: LaunchContract['endpoint'],
-    taken: readonly number[],
-  ): Promise<Outcome<number | null>> {
-    if (endpoint === null) return Promise.resolve(ok(null));
-    const picked = this.#pick.then(async () => {
-      const port = await pickPort(endpoint, new Set([...taken, ...this.#promised.values()]));
-      if (port.ok) this.#promised.set(activation, port.value);
-      return port;
-    });
-    this.#pick = Promise.allSettled([picked]);
-    return picked;
   }
 
   async #write(
@@ -273,6 +249,13 @@ function parseOrNull(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** Of whom a record of `readActivation` says that it is, before it is verified; `null` where it says nothing. */
+export function namedIn(text: string): string | null {
+  const envelope = z.object({ payload: z.string() }).safeParse(parseOrNull(text));
+  const payload = parseOrNull(Buffer.from(envelope.data?.payload ?? '', 'base64').toString());
+  return z.object({ record: z.object({ activation: z.string() }) }).safeParse(payload).data?.record.activation ?? null;
 }
 
 /** The 32-byte seed of a private key, base64. */
