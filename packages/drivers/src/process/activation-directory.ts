@@ -68,7 +68,7 @@ export function filesNamed(runtime: string, name: string): ActivationFiles {
     keptSecrets: `${own}/secrets`,
     socket: `${directory}/channel.sock`,
     alive: `${own}/alive`,
-    ticket: ticketIn(own),
+    ticket: `${own}/ticket.json`,
     process: `${own}/process.json`,
     orders: `${directory}/orders.json`,
     gate: `${directory}/gate.sock`,
@@ -78,9 +78,6 @@ export function filesNamed(runtime: string, name: string): ActivationFiles {
 
 /** The names of the activations that are kept, of daemons before this one too. */
 export const keptNames = (runtime: string): Promise<readonly string[]> => namesIn(join(runtime, 'own'));
-/** Where the ticket lies in an activation's own directory. */
-export const ticketIn = (own: string): string => `${own}/ticket.json`;
-
 /** Refuses a runtime directory under which no program could listen. */
 export function checkSocketPath(socket: string): Outcome<'fits'> {
   const bytes = Buffer.byteLength(socket);

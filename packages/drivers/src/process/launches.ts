@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { type Evidence, seen, unknown } from '@idunn/kernel';
-import { isSegment, ticketIn } from './activation-directory.ts';
-import { namesIn } from './files.ts';
+import { filesNamed, isSegment, keptNames } from './activation-directory.ts';
 import { readTicket } from './ticket.ts';
 
 /**
@@ -10,11 +8,11 @@ import { readTicket } from './ticket.ts';
  */
 export async function launchesOf(runtime: string, target: string): Promise<Evidence<readonly string[]>> {
   const launches: string[] = [];
-  const own = join(runtime, 'own');
-  for (const name of await namesIn(own)) {
+  for (const name of await keptNames(runtime)) {
     if (!isSegment(name)) continue;
-    const ticket = readTicket({ ticket: ticketIn(join(own, name)) });
-    if (ticket === 'damaged') return unknown(`the ticket in ${join(own, name)} cannot be read`);
+    const files = filesNamed(runtime, name);
+    const ticket = readTicket(files);
+    if (ticket === 'damaged') return unknown(`the ticket in ${files.own} cannot be read`);
     if (ticket?.target === target) launches.push(ticket.activation);
   }
   return seen(launches);
