@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { realpathSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { status } from '@idunn/client/schemas';
 import { endFleet, fleetProcesses } from '../../scripts/lib/end-fleet.mjs';
@@ -141,6 +142,30 @@ routed = true`,
     assert.equal(code, 5, JSON.stringify(outcome));
     assert.match(JSON.stringify(refusalOf(outcome).detail), /no configuration/);
     assert.equal((await view(fleet, 'clock'))?.health, 'healthy');
+  });
+
+  await t.test('I5, I7: whoever else answers on the port of one that never listens proves nothing of it', async () => {
+    const told = `${fleet.work}/port`;
+    await fleet.commit({
+      'clock/clock.py': `import sys, time
+open(${JSON.stringify(told)}, 'w').write(sys.argv[1] + ';')
+time.sleep(60)
+`,
+    });
+    const deploying = fleet.up('clock');
+    const written = await until(
+      () => readFile(told, 'utf8').catch(() => ''),
+      (text) => text.endsWith(';'),
+    );
+    const other = createServer((_, answer) => void answer.end('well')).listen(
+      Number.parseInt(written, 10),
+      '127.0.0.1',
+    );
+    const { code, outcome } = await deploying;
+    other.close();
+    assert.equal(code, 5, JSON.stringify(outcome));
+    const told200 = /GET \/health answered 200, and port \d+ belongs to process \d+, which is none of it/;
+    assert.match(JSON.stringify(refusalOf(outcome).detail), told200);
   });
 
   await t.test('I6: daemon and attendant may both be killed; what is admitted is spoken for again', async () => {

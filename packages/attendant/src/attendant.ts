@@ -1,6 +1,7 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type Activation, type Envelope, type Machine, messageOf, readActivation } from '@idunn/workload/attending';
 import { Book } from './book.ts';
+import { listenerOf } from './edge/listener.ts';
 import { lives } from './edge/process.ts';
 import { LIMITS } from './limits.ts';
 import type { Finding } from './model/reading.ts';
@@ -176,6 +177,7 @@ export class Attendant {
       machine,
       log,
       turn: (kind, look) => this.#turnstiles[kind].pass(() => this.#counted(look)),
+      listener: listenerOf,
       spoke: ({ record }, envelope) => {
         for (const listener of this.#listeners) listener({ activation: record.activation, envelope, ageMs: 0 });
       },

@@ -18,6 +18,19 @@ test('a program is active from the first verdict, and is looked at soon again wh
   assert.equal(stage.probes, probes + 1, 'then once in its interval');
 });
 
+test('I5, I7: what answers on its port and is none of it never makes it active, and is named', async (t) => {
+  const stage = new Stage(t);
+  stage.listener = { kind: 'other', who: 'process 7, which is none of it' };
+  stage.subject.begin(0);
+  await stage.pass(2_000);
+  assert.equal(stage.states, '');
+  const said = 'GET / answered 200, and port 21999 belongs to process 7, which is none of it';
+  assert.equal(stage.subject.view().reading?.said, said);
+  stage.listener = { kind: 'own' };
+  await stage.pass(2_000);
+  assert.equal(stage.states.split(' ')[0], 'active');
+});
+
 test('F5, F11: one bad reading changes nothing; the verdict names how many it rests on, and the last', async (t) => {
   const stage = new Stage(t);
   stage.subject.begin(0);

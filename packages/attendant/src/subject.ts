@@ -7,10 +7,11 @@ import {
   type PresenceState,
   signPresence,
 } from '@idunn/workload/attending';
+import type { Listener } from './edge/listener.ts';
 import { lives } from './edge/process.ts';
 import { LIMITS } from './limits.ts';
 import { type Health, healthOf, judge, stateOf, type Verdict } from './model/health.ts';
-import { type Finding, type Reading, sentenceOf } from './model/reading.ts';
+import { bad, type Finding, type Reading, sentenceOf } from './model/reading.ts';
 import type { AttendedRecord } from './model/record.ts';
 import { lookAt, type Probing } from './probes/probe.ts';
 
@@ -18,6 +19,8 @@ export interface SubjectParts {
   readonly machine: Machine;
   /** Waits for its turn, then looks. */
   readonly turn: (kind: 'connection' | 'command', look: () => Promise<Finding>) => Promise<Finding>;
+  /** Who listens on the port of its endpoint. */
+  readonly listener: (record: AttendedRecord, port: number) => Promise<Listener>;
   readonly spoke: (subject: Subject, presence: Envelope) => void;
   /** Keeps the verdict, before anything is said under it. */
   readonly verdict: (subject: Subject) => Promise<void>;
@@ -154,9 +157,20 @@ export class Subject {
       fromMs = machine.monotonicMs();
       return lookAt(probing, machine);
     });
+    const judged = await this.#ofItself(finding);
     if (this.#stopped) return;
-    await this.#take(finding, fromMs);
-    this.#later(this.#pauseMs(finding.good));
+    await this.#take(judged, fromMs);
+    this.#later(this.#pauseMs(judged.good));
+  }
+
+  /** Before a good reading counts after none or a bad one, the answer must be this program's: its port may not be. */
+  async #ofItself(finding: Finding): Promise<Finding> {
+    const { endpoint } = this.#activation.launch;
+    if (!finding.good || endpoint === null || this.#kind === 'command' || this.#health.run?.good === true)
+      return finding;
+    const listener = await this.#parts.listener(this.#record, endpoint.port);
+    if (listener.kind !== 'other') return finding;
+    return bad(`${finding.said}, and port ${endpoint.port} belongs to ${listener.who}`);
   }
 
   async #take(finding: Finding, fromMs: number): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type AttendedContract, type Envelope, readActivation } from '@idunn/workload/attending';
 import { ACTIVATION, FakeMachine, makeActivation, payloadOf } from '@idunn/workload/testing';
+import type { Listener } from '../edge/listener.ts';
 import { bad, type Finding, good } from '../model/reading.ts';
 import type { AttendedRecord } from '../model/record.ts';
 import { Subject } from '../subject.ts';
@@ -50,6 +51,7 @@ export class Stage {
   readonly subject: Subject;
   gone = 0;
   probes = 0;
+  listener: Listener = { kind: 'own' };
   finds: Finding = good('GET / answered 200');
 
   constructor(t: TestContext, setting: Setting = {}) {
@@ -72,6 +74,7 @@ export class Stage {
         this.probes += 1;
         return Promise.resolve(this.finds);
       },
+      listener: () => Promise.resolve(this.listener),
       spoke: (_, envelope) => this.#hear(envelope),
       verdict: ({ record: now }) => {
         this.verdicts.push(now.verdict);
