@@ -300,6 +300,8 @@ export class Simulation implements Struck {
   }
 
   async #started(): Promise<void> {
+    // As the daemon does: what the last engine may have died over is told by the next.
+    for (const event of this.engine?.untold() ?? []) noteTold(this.world, this.#scenario.shapes, event);
     if (this.#isRestored) await this.#operators.afterRestoration();
     this.#isRestored = false;
     await this.#operators.refresh();

@@ -52,8 +52,17 @@ export function unsettled(
   const last = world.ledger.of('started').findLast(({ activation }) => isActivationOf(world, activation, target));
   const holder = world.named(target)?.activation ?? last?.activation ?? '';
   if (last === undefined || world.processes.get(holder)?.alive === true) return null;
-  const isTrying = world.time.nowMs - last.atMs <= LONGEST_STUCK_MS;
+  const isTrying = world.time.nowMs - last.atMs <= (isReplaced(world, target) ? LONGEST_WAIT_MS : LONGEST_STUCK_MS);
   return isTrying ? null : `${target} is stuck, and nothing of it was launched since ${last.atMs} ms`;
+}
+
+/** Another transaction has come after the one that was stuck: what holds the lease is continuity's, with its waits. */
+function isReplaced(world: World, target: string): boolean {
+  const stuck = world.ledger
+    .of('told-ended')
+    .findLast((told) => told.target === target && told.outcome === 'operator-required');
+  const begun = world.ledger.of('told-phase').findLast((told) => told.target === target);
+  return stuck !== undefined && begun !== undefined && begun.transaction !== stuck.transaction;
 }
 
 const isActivationOf = (world: World, activation: string, target: string): boolean =>
