@@ -62,10 +62,13 @@ export class TargetActor {
     return id === undefined ? null : (this.lanes.get(id)?.tx ?? null);
   }
 
-  /** What is admitted and runs as that; `null` while it is gone, or a transaction owns it and tells of it itself. */
+  /**
+   * What is admitted and runs as that; `null` while it is gone, a transaction owns it and tells of it itself, or
+   * another holds its lease, for which a person was called.
+   */
   get standing(): TargetRecord['admitted'] {
-    const { admitted = null, takenBy = null, restart = null } = this.record?.value ?? {};
-    if (takenBy !== null || restart !== null || this.vigil.isGone) return null;
+    const { admitted = null, stranded = null, takenBy = null, restart = null } = this.record?.value ?? {};
+    if (stranded !== null || takenBy !== null || restart !== null || this.vigil.isGone) return null;
     return admitted?.handle.identity.bootId === this.#core.ports.clock.bootId ? admitted : null;
   }
 

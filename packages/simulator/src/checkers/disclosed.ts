@@ -31,7 +31,7 @@ class Seen {
   readonly #alive = new Set<string>();
   /** What ran when the observer came back, and was not judged since. */
   readonly #unjudged = new Set<string>();
-  readonly #targets = new Map<string, Pick<TargetRecord, 'admitted' | 'takenBy' | 'restart'>>();
+  readonly #targets = new Map<string, Pick<TargetRecord, 'admitted' | 'stranded' | 'takenBy' | 'restart'>>();
 
   constructor(observerTarget: string | null) {
     this.#observerTarget = observerTarget;
@@ -44,9 +44,10 @@ class Seen {
 
   unjudged(atMs: number): readonly string[] {
     if (this.#backMs === null || atMs - this.#backMs >= PATIENCE_MS) return [];
-    return [...this.#targets].flatMap(([target, { admitted, takenBy, restart }]) => {
+    return [...this.#targets].flatMap(([target, { admitted, stranded, takenBy, restart }]) => {
       const activation = admitted?.document.activation;
-      if (activation === undefined || takenBy !== null || restart !== null) return [];
+      // Beside whoever holds its lease it is not on duty.
+      if (activation === undefined || stranded !== null || takenBy !== null || restart !== null) return [];
       return target !== this.#observerTarget && this.#unjudged.has(activation) ? [activation] : [];
     });
   }
