@@ -3,13 +3,15 @@ import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Persist, Wait } from '../decisions/decision.ts';
 import { effectKey } from '../decisions/effects.ts';
-import type { DeployEvidence, Marks } from '../decisions/evidence.ts';
+import type { DeployEvidence } from '../decisions/evidence.ts';
 import { hiddenBy, type IncidentCode } from '../model/incident-code.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { applyPersist } from './apply.ts';
+import { causesOf } from './causes.ts';
 import type { EngineCore } from './core.ts';
+import { FirstWrites } from './first-writes.ts';
 import type { Causes } from './incident-book.ts';
 import { type Held, put } from './journal.ts';
 import { begun, Lane, type Readings } from './lane.ts';
@@ -23,8 +25,6 @@ import { launchIn, NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsS
 const STEPS_PER_WAKE = 256;
 /** How long a reading before the handover counts as fresh. */
 const FRESH_MS = 100;
-/** First writes that an actor remembers; only those of the handover at hand are looked at. */
-const FIRST_WRITES_LIMIT = 32;
 /** Wait after the store could not be read or written. */
 const STORE_PAUSE_MS = 500;
 
@@ -39,9 +39,7 @@ export class TargetActor {
   readonly lanes = new Map<string, Lane>();
   readonly vigil: Vigil;
   readonly #teller: Teller;
-  readonly #firstWrites = new Map<string, Marks['firstWrites'][string]>();
-  /** The same as a decision is shown them. */
-  #shownWrites: Marks['firstWrites'] = {};
+  readonly #firstWrites = new FirstWrites();
   /** What is amiss beside what transactions and continuity say. */
   readonly #faults = new Map<IncidentCode, string>();
   #concerns: readonly Concern[] = [];
@@ -122,11 +120,7 @@ export class TargetActor {
 
   /** The first write under an epoch, as the program signed it. */
   wrote(activation: string, first: { readonly epoch: number; readonly atMs: number }): void {
-    this.#firstWrites.delete(activation);
-    this.#firstWrites.set(activation, first);
-    const oldest = this.#firstWrites.keys().next();
-    if (this.#firstWrites.size > FIRST_WRITES_LIMIT && oldest.done !== true) this.#firstWrites.delete(oldest.value);
-    this.#shownWrites = Object.fromEntries(this.#firstWrites);
+    this.#firstWrites.take(activation, first);
   }
 
   /** Resolves when the step at hand has ended. */
@@ -159,17 +153,7 @@ export class TargetActor {
 
   /** What a person should look at, from what is known now. */
   causes(): Causes {
-    const causes = new Map(this.#faults);
-    for (const { code, detail } of this.#concerns) causes.set(code, detail);
-    for (const { tx, waiting } of this.lanes.values()) {
-      if (waiting?.wait.incident !== undefined) {
-        causes.set(waiting.wait.incident, `${tx.id} waits on ${waiting.wait.what}`);
-      }
-      if ('stuck' in tx.state && tx.state.stuck !== null) {
-        causes.set('operator-required', `${tx.id}: ${tx.state.stuck.reason} ${tx.state.stuck.remedy}`);
-      }
-    }
-    return causes;
+    return causesOf(this.#faults, this.#concerns, this.lanes.values());
   }
 
   concerned(concerns: readonly Concern[]): void {
@@ -270,7 +254,8 @@ export class TargetActor {
   }
 
   async #evidence(lane: Lane): Promise<DeployEvidence | null> {
-    const { core, record } = { core: this.#core, record: this.record };
+    const core = this.#core;
+    const { record } = this;
     if (record === null) return null;
     const target = record.value;
     const shelf = core.library.shelfAtHand(lane.tx, target) ?? (await core.library.shelf(lane.tx, target));
@@ -289,7 +274,7 @@ export class TargetActor {
       plans: shelf.plans,
       incarnations: shelf.incarnations,
       answers: lane.shown,
-      marks: lane.marks(this.#shownWrites),
+      marks: lane.marks(this.#firstWrites.shown),
       running: [...lane.running.keys()],
       slots,
     };
