@@ -15,6 +15,7 @@ const STATUS = {
   daemon: { version: '0.1.0', pid: 1, startedAt: AT },
   separation: 'same-user',
   faults: [],
+  incidents: [],
   targets: [],
 };
 

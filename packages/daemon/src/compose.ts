@@ -165,6 +165,7 @@ async function engineOver(
       route: drivers.router,
       freeze: await stops(ground),
       observerFor: (target) => (target === OBSERVER_TARGET ? own : choose(target)),
+      links: { observer: link, router: drivers.router.link, attendant: drivers.attendant.link },
     },
     {
       fleet: fleet.last.fleet.id,

@@ -30,7 +30,7 @@ export function apiParts(
   const { machine, fleet, store, keyring, directories, authority } = ground;
   const startedAt = new Date(machine.clock.wallMs()).toISOString();
   const helpers = async (): Promise<Version['helpers']> => {
-    const router = await drivers.router.ensure();
+    const router = await drivers.router.look();
     const observer = await engine.target(OBSERVER_TARGET);
     const attendant = await drivers.attendant.status();
     return {
@@ -139,7 +139,7 @@ async function doctorChecks({ store, machine, directories, fleet }: Ground, driv
     'clocks',
     `durations by the monotonic clock of boot ${clock.bootId}; the wall clock is for people`,
   );
-  const router = await drivers.router.ensure();
+  const router = await drivers.router.look();
   const routing: DoctorCheck = router.ok
     ? router.value.outdated
       ? {

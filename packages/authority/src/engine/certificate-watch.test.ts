@@ -22,6 +22,7 @@ test('certificates that end soon or cannot be served are told, and no longer onc
   let served: Evidence<Pick<RouteState, 'certificates'>> = absent;
   let again: () => void = () => assert.fail('nothing is looked at again');
   const reports: Causes[] = [];
+  let doubted: readonly string[] = [];
   const core = {
     stopped: false,
     ports: {
@@ -35,7 +36,12 @@ test('certificates that end soon or cannot be served are told, and no longer onc
       route: { read: async () => served },
     },
     library: { plan: async () => ({ route: { name: 'app', tls: {} } }) },
-    incidents: { report: (_target: string, causes: Causes) => reports.push(causes) },
+    incidents: {
+      report(_target: string, causes: Causes, _part: string, unsure: Iterable<string> = []) {
+        reports.push(causes);
+        doubted = [...unsure];
+      },
+    },
     fault: (fault: unknown) => assert.fail(String(fault)),
   } as unknown as EngineCore;
   const actor = { target: 'app', record: { value: { admitted: { plan: 'sha256:0' } } } } as unknown as TargetActor;
@@ -52,10 +58,11 @@ test('certificates that end soon or cannot be served are told, and no longer onc
   nowMs = 70 * DAY_MS;
   const near = 'a.pem runs out: 1970-04-01T00:00:00.000Z. b.pem runs out: 1970-04-01T00:00:00.000Z.';
   assert.deepEqual(await looked(), [['route-certificate-expiring', near]]);
-  const before = reports.length;
+  assert.deepEqual(doubted, []);
   served = unknown('the router does not answer');
   await looked();
-  assert.equal(reports.length, before, 'I10: what could not be read closes nothing');
+  const both = ['route-certificate-expiring', 'route-certificate-unusable'];
+  assert.deepEqual(doubted, both, 'I10: what could not be read closes nothing');
   served = seen({ certificates: [pair('a.pem', { expiresAtMs: 160 * DAY_MS, problem: 'torn' }), pair('b.pem')] });
   assert.deepEqual(await looked(), [
     ['route-certificate-unusable', 'torn'],

@@ -7,6 +7,7 @@ import type { EngineCore } from './core.ts';
 const FIRST_LOOK_MS = 500;
 /** Files are told of when they change; that an end has come near is found by looking. */
 const LOOK_AGAIN_MS = 3_600_000;
+const CERTIFICATE_CODES = new Set(['route-certificate-expiring', 'route-certificate-unusable'] as const);
 
 /** What is amiss with the certificates of each route: files that cannot be served, and an end that is near. */
 export class CertificateWatch {
@@ -49,8 +50,9 @@ export class CertificateWatch {
     const admitted = record?.value.admitted ?? null;
     const contract = admitted === null ? null : ((await library.plan(admitted.plan))?.route ?? null);
     const served = contract?.tls === null || contract === null ? null : await ports.route.read(contract.name);
+    if (this.#core.stopped) return;
     // What could not be read closes nothing (I10).
-    if (served?.kind === 'unknown' || this.#core.stopped) return;
+    if (served?.kind === 'unknown') return incidents.report(target, new Map(), 'certificates', CERTIFICATE_CODES);
     const found = served?.kind === 'seen' ? served.value.certificates : [];
     const causes = new Map<IncidentCode, string>();
     for (const { code, detail } of certificateIncidents(found, ports.clock.wallMs())) {

@@ -14,6 +14,7 @@ import { IncidentBook } from './incident-book.ts';
 import { takeIn } from './intake.ts';
 import { Journal } from './journal.ts';
 import { Library } from './library.ts';
+import { LinkWatch } from './link-watch.ts';
 import { isoAt, transactionView } from './show.ts';
 import { StopBook } from './stop-book.ts';
 import { VerdictWatch } from './verdict-watch.ts';
@@ -76,6 +77,7 @@ export function createEngine(
     building: (kind, work) => (kind === 'materialize' || kind === 'seal' ? gate.build(work) : work()),
     concluded: (target) => {
       certificates.lookAt(actors.get(target));
+      links.look();
       // The observer's admission is what its dependents wait for.
       if (target === options.observerTarget) for (const actor of actors.values()) actor.wake();
       if (stopped) return;
@@ -89,6 +91,10 @@ export function createEngine(
 
   const certificates = new CertificateWatch(core, () => actors.values());
   const verdicts = new VerdictWatch(core, () => actors.values());
+  const links = new LinkWatch(core, () => {
+    const { observerTarget } = options;
+    return observerTarget === null || (actors.get(observerTarget)?.record?.value.admitted ?? null) !== null;
+  });
   const stops = new StopBook(core, (target) => {
     for (const actor of target === WHOLE_FLEET ? actors.values() : [actors.get(target)]) actor?.wake();
   });
@@ -174,6 +180,7 @@ export function createEngine(
       await takeUp(core, found);
       stops.start();
       certificates.start();
+      links.start();
     },
 
     async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {

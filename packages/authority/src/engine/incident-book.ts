@@ -99,22 +99,22 @@ export class IncidentBook {
     this.#parts.set(target, new Map(parts).set(part, { causes, unsure }));
     for (const code of new Set([...before.causes.keys(), ...before.unsure, ...causes.keys(), ...unsure])) {
       const key = incidentKey(target, code);
-      const detail = this.causes(target).get(code);
-      if (this.#stands(target, code, detail)) this.#since.delete(key);
-      else this.#differ(key, detail === undefined ? CLOSE_AFTER_MS : OPEN_AFTER_MS);
+      const amiss = this.causes(target).has(code);
+      if (amiss === this.#open.has(key)) this.#since.delete(key);
+      else this.#differ(key, amiss ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
     }
   }
 
-  /** What is amiss with a target now. */
+  /** What is amiss with a target now; what is open and cannot be said now is so still. */
   causes(target: string): Causes {
-    return new Map([...(this.#parts.get(target)?.values() ?? [])].flatMap(({ causes }) => [...causes]));
-  }
-
-  /** What is recorded is what is so, or nobody can say. */
-  #stands(target: string, code: IncidentCode, detail: string | undefined): boolean {
-    if (this.#open.has(incidentKey(target, code)) === (detail !== undefined)) return true;
     const said = [...(this.#parts.get(target)?.values() ?? [])];
-    return detail === undefined && said.some(({ unsure }) => unsure.has(code));
+    const doubted = said
+      .flatMap(({ unsure }) => [...unsure])
+      .flatMap((code) => {
+        const kept = this.#open.get(incidentKey(target, code));
+        return kept === undefined ? [] : [[code, kept.record.detail] as const];
+      });
+    return new Map([...doubted, ...said.flatMap(({ causes }) => [...causes])]);
   }
 
   /** Since when a cause is known, for people. */
@@ -209,7 +209,7 @@ export class IncidentBook {
       const code = key.slice(key.indexOf(':') + 1) as IncidentCode;
       const detail = this.causes(target).get(code);
       const kept = this.#open.get(key);
-      if (this.#stands(target, code, detail)) {
+      if ((detail === undefined) === (kept === undefined)) {
         this.#since.delete(key);
         continue;
       }

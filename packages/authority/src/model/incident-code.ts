@@ -4,6 +4,7 @@ import type { Code } from '@idunn/kernel';
 export const INCIDENT_CODES = [
   'admitted-process-lost',
   'admitted-unjudged',
+  'attendant-unreachable',
   'claim-unreadable',
   'continuity-held',
   'engine-fault',
@@ -13,6 +14,7 @@ export const INCIDENT_CODES = [
   'interpreter-changed',
   'lease-row-unexpected',
   'lease-row-unreadable',
+  'observer-unreachable',
   'operator-required',
   'presence-lapsed',
   'projection-foreign',
@@ -20,6 +22,7 @@ export const INCIDENT_CODES = [
   'restarted-too-often',
   'route-certificate-expiring',
   'route-certificate-unusable',
+  'router-unreachable',
   'stop-unreadable',
   'store-fault',
   'unrecorded-process',

@@ -3,6 +3,7 @@ import type { ReleasePort } from '@idunn/release';
 import type { ChannelPort } from './channel-port.ts';
 import type { FreezePort } from './freeze-port.ts';
 import type { LeasePort } from './lease-port.ts';
+import type { Helper, LinkPort } from './link-port.ts';
 import type { ObserverPort } from './observer-port.ts';
 import type { RoutePort } from './route-port.ts';
 import type { WorkloadPort } from './workload-port.ts';
@@ -26,6 +27,8 @@ export interface EnginePorts {
    * object once.
    */
   observerFor(target: string): ObserverPort;
+  /** The links to the fleet's helpers, whose loss is an incident; what is left out is not looked at. */
+  readonly links?: Readonly<Partial<Record<Helper, LinkPort>>>;
 }
 
 export interface EngineOptions {

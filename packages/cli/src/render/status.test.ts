@@ -81,6 +81,7 @@ const fleet: Status = {
   daemon: { version: '0.1.0', pid: 7, startedAt: AT },
   separation: 'same-user',
   faults: [],
+  incidents: [],
   targets: [ghostlight],
 };
 
@@ -99,6 +100,21 @@ test('the three truths of each incarnation stand side by side, disagreements bel
     '     aaaaaaaaaaaa  admitted   ✔ dddddddddddd  ✔ active #7, 5 s ago          ✔ eeeeeeeeeeee, 5 s ago',
     '     cccccccccccc  candidate  ✔ dddddddddddd  ? stale: warming #1, 5 s ago  ? not seen',
     '       ✖ endpoint-mismatch: it listens on 9001',
+  ]);
+});
+
+test('what is amiss with the whole fleet stands above its targets', () => {
+  const lost = {
+    code: 'observer-unreachable',
+    subject: '_fleet',
+    since: AT,
+    detail: 'connect\nECONNREFUSED',
+    remedy: 'Run idunn status to see the observer.',
+  };
+  assert.deepEqual(renderStatus({ ...fleet, incidents: [lost] }, 'found by --fleet', NOW, style).slice(2, 5), [
+    '',
+    '✖ observer-unreachable  connect·ECONNREFUSED (5 s ago); what to do: Run idunn status to see the observer.',
+    '',
   ]);
 });
 

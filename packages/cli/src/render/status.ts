@@ -16,6 +16,7 @@ export function renderStatus(status: Status, foundBy: string, nowMs: number, sty
       `daemon ${daemon.version}, pid ${daemon.pid}, since ${ago(daemon.startedAt, nowMs)}; ${separationOf(status)}`,
     ),
     ...faultLines(status, style),
+    ...fleetIncidentLines(status, nowMs, style),
     ...status.targets.flatMap((target) => ['', ...renderTarget(target, nowMs, style)]),
     ...(status.targets.length === 0 ? ['', 'No target yet: add a file under bindings in the fleet’s directory.'] : []),
   ];
@@ -31,6 +32,18 @@ function faultLines({ faults }: Status, style: Style): string[] {
     ...faults.map(({ file, line, column, message }) => `  ${file}:${line}:${column}: ${message}`),
   ];
 }
+
+/** What is amiss with all targets at once, or with what they lean on. */
+function fleetIncidentLines({ incidents }: Status, nowMs: number, style: Style): string[] {
+  if (incidents.length === 0) return [];
+  return ['', ...incidents.map((one) => `${style.bad(signsOf(style).no)} ${incidentText(one, nowMs, style)}`)];
+}
+
+const incidentText = (
+  { code, detail, since, remedy }: Status['incidents'][number],
+  nowMs: number,
+  style: Style,
+): string => `${style.bad(code)}  ${printable(detail)} (${ago(since, nowMs)}); what to do: ${remedy}`;
 
 const SEPARATIONS = {
   'same-user': 'I1 and I2 hold against crashes and bugs only: not everything has a user of its own',
@@ -64,10 +77,7 @@ export function renderTarget(target: TargetStatus, nowMs: number, style: Style):
     ...(target.rollout?.strategy === 'stop-then-start' ? [`rollout stop-then-start: ${target.rollout.reason}`] : []),
     ...attendedLines(target, nowMs, style),
     ...continuityLines(target, nowMs, style),
-    ...target.incidents.map(
-      ({ code, detail, since, remedy }) =>
-        `${style.bad(code)}  ${printable(detail)} (${ago(since, nowMs)}); what to do: ${remedy}`,
-    ),
+    ...target.incidents.map((one) => incidentText(one, nowMs, style)),
   ];
   const truths = truthTable(target.incarnations, nowMs, style);
   const last = truths.length === 0 ? branches.length - 1 : branches.length;

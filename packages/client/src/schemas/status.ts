@@ -41,6 +41,14 @@ export const targetHealth = z.enum([
   'unknown',
 ]);
 
+const incident = z.object({
+  code: z.string(),
+  subject: z.string(),
+  since: instant,
+  detail: z.string(),
+  remedy: z.string(),
+});
+
 const stop = z.object({ by: z.string(), reason: z.string(), since: instant, clearedBy: z.string() });
 
 export const targetStatus = z.object({
@@ -100,9 +108,7 @@ export const targetStatus = z.object({
   continuity: z.object({ streak: z.int(), nextAttemptAt: instant.nullable() }),
   freezes: z.array(stop),
   hold: stop.nullable(),
-  incidents: z.array(
-    z.object({ code: z.string(), subject: z.string(), since: instant, detail: z.string(), remedy: z.string() }),
-  ),
+  incidents: z.array(incident),
 });
 
 export const status = z.object({
@@ -120,6 +126,8 @@ export const status = z.object({
   separation: z.enum(['same-user', 'user-per-target', 'user-per-workload']),
   /** Mistakes in the fleet's files; what they are about cannot be planned until they are corrected. */
   faults: z.array(fault),
+  /** Open incidents of the whole fleet; those of a target stand with it. */
+  incidents: z.array(incident),
   targets: z.array(targetStatus),
 });
 

@@ -172,6 +172,10 @@ async function status(parts: ApiParts): Promise<Status> {
     daemon: { version, pid, startedAt },
     separation: weakestOf(views, runsAs),
     faults: bound.ok ? bound.value.faults : [],
+    incidents: parts.engine
+      .incidents()
+      .filter(({ subject }) => subject === WHOLE_FLEET)
+      .map(({ code, subject, since, detail, remedy }) => ({ code, subject, since, detail, remedy })),
     targets: views
       .toSorted((a, b) => a.target.localeCompare(b.target))
       .map((view) => targetStatusOf(view, attended[view.target], runsAs[view.target])),

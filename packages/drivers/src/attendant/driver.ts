@@ -1,4 +1,4 @@
-import type { ChannelEvent, ChannelPort, Grant, RelinquishAnswer, WorkloadHandle } from '@idunn/authority';
+import type { ChannelEvent, ChannelPort, Grant, LinkPort, RelinquishAnswer, WorkloadHandle } from '@idunn/authority';
 import {
   absent,
   type Clock,
@@ -67,6 +67,7 @@ export interface AttendantDriver extends ChannelPort {
   /** Every attended program with its last reading. */
   attended(): Promise<Evidence<readonly Attended[]>>;
   metrics(): Promise<Evidence<AttendantMetrics>>;
+  readonly link: LinkPort;
   /** Lets go of the attendant, which goes on speaking. */
   letGo(): void;
 }
@@ -122,6 +123,10 @@ class Attendants implements AttendantDriver {
       replace: (hello) => this.#replace(hello),
       timers,
     });
+  }
+
+  get link(): LinkPort {
+    return this.#keeper;
   }
 
   async open(handle: WorkloadHandle): Promise<Outcome<'open'>> {
@@ -189,7 +194,7 @@ class Attendants implements AttendantDriver {
 
   async status(): Promise<Evidence<AttendantStatus>> {
     if (this.#lines.size === 0 && this.#link.hello === null) return absent;
-    const running = withOutdated(await this.#keeper.ensure(), this.#options.build);
+    const running = withOutdated(await this.#keeper.look(), this.#options.build);
     return running.ok ? seen(running.value) : unknown(running.refusal.reason);
   }
 

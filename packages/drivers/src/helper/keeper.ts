@@ -1,4 +1,5 @@
-import { type Outcome, ok, type Timers } from '@idunn/kernel';
+import type { LinkPort, LinkStanding } from '@idunn/authority';
+import { type Code, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
 import type { ControlLink, HelperProtocol } from './link.ts';
 import { type HelperLaunch, startHelper } from './start.ts';
 
@@ -12,7 +13,7 @@ export interface HelperHello {
 export interface KeeperOptions<P extends HelperProtocol> {
   readonly link: ControlLink<P>;
   readonly launch: HelperLaunch;
-  readonly codes: { readonly unreachable: string; readonly alreadyRunning: string };
+  readonly codes: { readonly unreachable: Code; readonly alreadyRunning: Code };
   /** Told to the running helper that is to make way for the installed bytes; left out where it is never replaced. */
   readonly replace?: (hello: P['answers']['hello']) => Promise<'asked' | 'stays'>;
   readonly timers: Timers;
@@ -21,12 +22,19 @@ export interface KeeperOptions<P extends HelperProtocol> {
 const RECONNECT_MS = { first: 5, most: 1_000 };
 /** How often a helper that somebody else is starting, or one that makes way, is looked for, and how often at most. */
 const ELSEWHERE = { everyMs: 20, times: 250 };
+/** How often one that hangs is asked in one attempt, each for as long as an answer may take. */
+const MUTE_TIMES = 5;
+/** How long somebody waits who only looks. */
+const LOOK_MS = 2_000;
 
 /** Keeps one helper running: found or started, and brought back at once when it dies, for ever. */
-export class HelperKeeper<P extends HelperProtocol> {
+export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
   readonly #options: KeeperOptions<P>;
   #ensuring: Promise<Outcome<P['answers']['hello']>> | null = null;
   #kept = false;
+  /** Why it is not linked now, where it was or an attempt has ended. */
+  #loss: string | null = null;
+  readonly #listeners: (() => void)[] = [];
 
   constructor(options: KeeperOptions<P>) {
     this.#options = options;
@@ -38,8 +46,21 @@ export class HelperKeeper<P extends HelperProtocol> {
     return this.#attempt();
   }
 
+  /** As `ensure`, for somebody who only looks: it is looked for on, and nobody waits for it long. */
+  async look(): Promise<Outcome<P['answers']['hello']>> {
+    const { timers, codes, launch } = this.#options;
+    const late = Promise.withResolvers<Outcome<never>>();
+    const withdraw = timers.after(LOOK_MS, () => {
+      const because = this.#loss ?? `The ${launch.name} is still looked for.`;
+      late.resolve(refused(refusal(codes.unreachable, because)));
+    });
+    return Promise.race([this.ensure(), late.promise]).finally(withdraw);
+  }
+
   /** The link went down. */
   lost(): void {
+    const { link, launch } = this.#options;
+    this.#stands(link.isMute ? `The ${launch.name} does not answer any more.` : `The ${launch.name} has gone.`);
     if (this.#kept) void this.#revive(RECONNECT_MS.first);
   }
 
@@ -47,11 +68,31 @@ export class HelperKeeper<P extends HelperProtocol> {
     this.#kept = false;
   }
 
+  standing(): LinkStanding {
+    if (this.#options.link.hello !== null) return { kind: 'up' };
+    if (this.#loss !== null) return { kind: 'down', because: this.#loss };
+    return { kind: this.#ensuring === null ? 'untried' : 'trying' };
+  }
+
+  onStanding(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #stands(loss: string | null): void {
+    this.#loss = loss;
+    for (const tell of this.#listeners) tell();
+  }
+
   #attempt(): Promise<Outcome<P['answers']['hello']>> {
-    this.#ensuring ??= this.#reach().finally(() => {
-      this.#ensuring = null;
-      if (!this.#kept) this.#options.link.close(); // It was let go while it was looked for.
-    });
+    this.#ensuring ??= this.#reach()
+      .then((reached) => {
+        this.#stands(reached.ok ? null : reached.refusal.reason);
+        return reached;
+      })
+      .finally(() => {
+        this.#ensuring = null;
+        if (!this.#kept) this.#options.link.close(); // It was let go while it was looked for.
+      });
     return this.#ensuring;
   }
 
@@ -68,12 +109,14 @@ export class HelperKeeper<P extends HelperProtocol> {
     const { link, launch, codes, timers } = this.#options;
     const running = await link.connect();
     if (running.ok || running.refusal.code !== codes.unreachable) return running;
-    const started = await startHelper(launch, timers);
-    if (started.ok) return link.connect();
-    if (started.refusal.code !== codes.alreadyRunning) return started;
-    for (let attempt = 0; attempt < ELSEWHERE.times; attempt++) {
+    // While one hangs no other would be let in.
+    const started = link.isMute ? null : await startHelper(launch, timers);
+    if (started?.ok) return link.connect();
+    if (started !== null && started.refusal.code !== codes.alreadyRunning) return started;
+    for (let attempt = 0, mute = 0; attempt < ELSEWHERE.times && mute < MUTE_TIMES; attempt++) {
       const elsewhere = await link.connect();
       if (elsewhere.ok || elsewhere.refusal.code !== codes.unreachable) return elsewhere;
+      if (link.isMute) mute += 1;
       await this.#pause();
     }
     return running;

@@ -57,14 +57,21 @@ export interface LinkOptions<P extends HelperProtocol> extends HelperName {
 }
 
 const HELLO_MS = 2_000;
+/** How long nothing is asked before it is greeted anew, and how long a helper may then say nothing. */
+const SILENCE_MS = { before: 5_000, after: 10_000 } as const;
 
-/** One persistent connection to a helper's control socket. It never reconnects by itself. */
+/**
+ * One persistent connection to a helper's control socket. It never reconnects by itself. One on which nothing is
+ * answered any more is down, whatever the socket says (I10).
+ */
 export class ControlLink<P extends HelperProtocol> {
   readonly #options: LinkOptions<P>;
   readonly #pending = new Map<number, Pending>();
   #socket: Socket | null = null;
   #hello: P['answers']['hello'] | null = null;
   #nextId = 1;
+  #cancelGreeting: (() => void) | null = null;
+  #isMute = false;
 
   constructor(options: LinkOptions<P>) {
     this.#options = options;
@@ -75,9 +82,15 @@ export class ControlLink<P extends HelperProtocol> {
     return this.#hello;
   }
 
+  /** The last connection was there and nothing was answered on it: the helper hangs. */
+  get isMute(): boolean {
+    return this.#isMute;
+  }
+
   /** Connects and greets; a link that is up stays as it is. */
   async connect(): Promise<Outcome<P['answers']['hello']>> {
     if (this.#hello !== null) return ok(this.#hello);
+    this.#isMute = false;
     const socket = await open(this.#options.controlSocket);
     if (typeof socket === 'string') return outcomeOf<never>(unreached(socket), this.#options);
     this.#socket = socket;
@@ -87,9 +100,11 @@ export class ControlLink<P extends HelperProtocol> {
     const answer = await this.#ask<P['answers']['hello']>(socket, 'hello', this.#options.greeting, HELLO_MS);
     if (answer.kind === 'value') {
       this.#hello = answer.value;
+      this.#greetAgain(socket);
       this.#options.state('up');
       return ok(answer.value);
     }
+    this.#isMute = answer.kind === 'lost' && !socket.destroyed;
     socket.destroy();
     return outcomeOf<never>(answer.kind === 'refused' ? answer : unreached(answer.because), this.#options);
   }
@@ -121,6 +136,18 @@ export class ControlLink<P extends HelperProtocol> {
     });
   }
 
+  #greetAgain(socket: Socket): void {
+    this.#cancelGreeting = this.#options.timers.after(SILENCE_MS.before, () => void this.#greet(socket));
+  }
+
+  async #greet(socket: Socket): Promise<void> {
+    const answer = await this.#ask(socket, 'hello', this.#options.greeting, SILENCE_MS.after);
+    if (this.#socket !== socket) return;
+    this.#isMute = answer.kind === 'lost';
+    if (this.#isMute) socket.destroy();
+    else this.#greetAgain(socket);
+  }
+
   #take(message: Reply | P['notice']): void {
     if (!('id' in message)) {
       this.#options.notice(message);
@@ -135,6 +162,7 @@ export class ControlLink<P extends HelperProtocol> {
   #closed(socket: Socket): void {
     if (this.#socket !== socket) return;
     const wasUp = this.#hello !== null;
+    this.#cancelGreeting?.();
     this.#socket = null;
     this.#hello = null;
     const lost = [...this.#pending.values()];

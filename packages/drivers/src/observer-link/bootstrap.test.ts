@@ -133,6 +133,8 @@ function pretendedLink() {
     },
     subscribe: (listener) => void listeners.push(listener),
     peer: () => peer,
+    standing: () => ({ kind: peer === null ? 'trying' : 'up' }),
+    onStanding: () => undefined,
     hurry: () => undefined,
     close: () => undefined,
   };

@@ -9,6 +9,7 @@ import { digestJson, publicKeyOf } from '@idunn/kernel';
 import { FakeTime } from '@idunn/kernel/testing';
 import { SILENCE_MS } from '@idunn/readiness';
 import { foreignKey, sampleExpected, sampleWorkload } from '@idunn/readiness/testing';
+import { lostBecause, stands } from '../helper/testing/stands.ts';
 import { RECONNECT_TO_MS } from './limits.ts';
 import { bootId, Fleet, linked, receiptOf, until } from './testing/observer-process.ts';
 
@@ -166,12 +167,24 @@ test('I10: a link on which nothing is heard is down, whatever the socket says', 
   time.pass(SILENCE_MS);
   socket.resume();
   await once(socket, 'close');
+  assert.match(JSON.stringify(link.standing()), /down.*has said nothing for 15000 ms/);
   // And it comes again.
   time.pass(RECONNECT_TO_MS);
   await once(mute, 'connection');
   link.close();
   for (const one of accepted) one.destroy();
   mute.close();
+});
+
+test('the link says how it stands, and why it is lost, as it comes and goes', async () => {
+  const fleet = newFleet();
+  const link = fleet.link();
+  assert.deepEqual(link.standing(), { kind: 'trying' });
+  await stands(link, lostBecause(/ENOENT/));
+  await fleet.start();
+  await stands(link, ({ kind }) => kind === 'up');
+  await fleet.kill();
+  await stands(link, lostBecause(/ECONNREFUSED/));
 });
 
 test('I4: an observer with another key is no observer, and a daemon with another key is not heard', async () => {

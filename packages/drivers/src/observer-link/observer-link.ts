@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Correlation, ObserverEvent, ObserverPort } from '@idunn/authority';
+import type { Correlation, LinkPort, ObserverEvent, ObserverPort } from '@idunn/authority';
 import {
   absent,
   type Clock,
@@ -36,7 +36,7 @@ export interface ObserverLinkOptions {
   readonly log: (text: string) => void;
 }
 
-export interface ObserverLink extends ObserverPort {
+export interface ObserverLink extends ObserverPort, LinkPort {
   /** The observer that is linked now, by its own signed word; `null` while the link is down. */
   peer(): ObserverSelf | null;
   /** The observer is known to be there: a wait before the next attempt ends now. */
@@ -67,7 +67,14 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
   let cancelSilence: (() => void) | null = null;
   let heardAtMs = clock.monotonicMs();
   let closed = false;
+  /** Why it is not linked now, once an attempt or a link has ended. */
+  let loss: string | null = null;
+  const watchers: (() => void)[] = [];
 
+  const stands = (why: string | null): void => {
+    loss = why;
+    for (const tell of watchers) tell();
+  };
   const emit = (event: ObserverEvent): void => {
     for (const listener of listeners) listener(event);
   };
@@ -77,24 +84,27 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
 
   function dial(): void {
     const socket = connect(options.socket);
-    socket.on('error', () => undefined); // `close` follows.
+    let because = 'the connection to the observer ended';
+    socket.on('error', ({ message }) => {
+      because = message; // `close` follows.
+    });
     socket.once('connect', () => {
       heardAtMs = clock.monotonicMs();
       const session = new Session(socket, { ...options, observer }, (word) => hear(socket, word));
       link = { socket, session, self: null, up: false };
       watchSilence(socket);
     });
-    socket.once('close', () => lost(socket));
+    socket.once('close', () => lost(socket, because));
   }
 
   /** A link on which even the heartbeat is missing is down, whatever the socket says (I10). */
   function watchSilence(socket: Socket): void {
     const leftMs = heardAtMs + SILENCE_MS - clock.monotonicMs();
-    if (leftMs <= 0) return void socket.destroy();
+    if (leftMs <= 0) return void socket.destroy(new Error(`the observer has said nothing for ${SILENCE_MS} ms`));
     cancelSilence = timers.after(leftMs, () => watchSilence(socket));
   }
 
-  function lost(socket: Socket): void {
+  function lost(socket: Socket, because: string): void {
     if (link?.socket === socket) {
       const wasUp = link.up;
       link = null;
@@ -107,6 +117,7 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
       if (wasUp) emit({ kind: 'link', state: 'down' });
     }
     if (closed) return;
+    stands(because);
     cancelReconnect = timers.after(waitMs, () => {
       cancelReconnect = null;
       dial();
@@ -131,6 +142,7 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
         for (const standing of word.standings) tell(correlations.standing(standing, nowMs));
         if (word.roster === 'roster-end' && !link.up) {
           link.up = true;
+          stands(null);
           emit({ kind: 'link', state: 'up' });
         }
         return;
@@ -195,6 +207,11 @@ export function createObserverLink(options: ObserverLinkOptions): ObserverLink {
     subscribe(listener) {
       listeners.push(listener);
     },
+    standing() {
+      if (link?.up) return { kind: 'up' };
+      return loss === null ? { kind: 'trying' } : { kind: 'down', because: loss };
+    },
+    onStanding: (listener) => void watchers.push(listener),
     peer: () => (link?.up ? link.self : null),
     hurry() {
       if (cancelReconnect === null || closed) return;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, readFile, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { lostBecause, stands } from '../helper/testing/stands.ts';
 import { routerProgram } from './driver/program.ts';
 import { journalPath } from './state/keeper.ts';
 import { ask } from './testing/client.ts';
@@ -66,6 +67,20 @@ function nextLinkUp({ driver }: Rig): Promise<void> {
     });
   });
 }
+
+test('a router that cannot come back is told as lost with the reason, until it does', async (t) => {
+  const { driver, another, stateFile, pid } = await rig(t);
+  assert.deepEqual(another().link.standing(), { kind: 'untried' });
+  assert.deepEqual(driver.link.standing(), { kind: 'up' });
+  const router = await pid();
+  await rename(stateFile, `${stateFile}.kept`);
+  await mkdir(stateFile);
+  process.kill(router, 'SIGKILL');
+  await stands(driver.link, lostBecause(/EISDIR/));
+  await rmdir(stateFile);
+  await rename(`${stateFile}.kept`, stateFile);
+  await stands(driver.link, ({ kind }) => kind === 'up');
+});
 
 test('a staged snapshot survives the router, and is served only once it is published', async (t) => {
   const fleet = await rig(t);

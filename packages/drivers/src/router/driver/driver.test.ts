@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { randomIds, systemClock, systemTimers } from '@idunn/kernel';
+import { FakeTime } from '@idunn/kernel/testing';
 import { memberAt } from '../testing/backend.ts';
 import { ask } from '../testing/client.ts';
 import { contractOf, eventually, freePort, gone, rig, value } from '../testing/rig.ts';
@@ -120,6 +123,46 @@ test('the router outlives its driver; the next one finds it, and one of another 
   await gone(before);
   assert.equal((await ask(contract.listen.port)).body, 'one');
   upgraded.close();
+});
+
+test('a router that hangs is looked at without a long wait, and no other is started beside it', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'idunn-mute-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const controlSocket = join(directory, 'router.sock');
+  const time = new FakeTime();
+  const sockets: Socket[] = [];
+  const greeted = Promise.withResolvers<void>();
+  const mute = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('data', () => greeted.resolve());
+  }).listen(controlSocket);
+  t.after(() => mute.close());
+  await once(mute, 'listening');
+  const driver = createRouterDriver({
+    program: ['/nonexistent/router'],
+    fleet: 'test-fleet',
+    controlSocket,
+    stateFile: join(directory, 'router.json'),
+    logFile: join(directory, 'router.log'),
+    redact: (_, text) => Promise.resolve(text),
+    clock: time.clock,
+    timers: time,
+    ids: randomIds,
+  });
+  const looked = driver.look();
+  assert.deepEqual(driver.link.standing(), { kind: 'trying' });
+  await greeted.promise;
+  time.pass(2_000);
+  const answer = await looked;
+  assert.ok(!answer.ok && answer.refusal.code === 'router-unreachable');
+  while (driver.link.standing().kind === 'trying') {
+    await new Promise(setImmediate);
+    time.pass(500);
+  }
+  assert.match(JSON.stringify(driver.link.standing()), /down.*did not answer hello within 2000 ms/);
+  assert.ok(sockets.length > 2, `it was asked ${sockets.length} times`);
+  driver.close();
+  for (const socket of sockets) socket.destroy();
 });
 
 test('the router outlives a daemon that is killed with its whole process group', async (t) => {

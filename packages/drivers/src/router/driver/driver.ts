@@ -1,4 +1,4 @@
-import type { RouteEvent, RoutePort } from '@idunn/authority';
+import type { LinkPort, RouteEvent, RoutePort } from '@idunn/authority';
 import {
   absent,
   type Clock,
@@ -53,12 +53,15 @@ export interface RouterDriver extends Omit<RoutePort, PortEvents>, Required<Pick
    * share one attempt.
    */
   ensure(): Promise<Outcome<RouterStatus>>;
+  /** As `ensure`, for somebody who only looks: answered within two seconds, though it is looked for on. */
+  look(): Promise<Outcome<RouterStatus>>;
   /** Reads every certificate file of every route again. */
   reloadCertificates(): Promise<Outcome<'reloaded'>>;
   /** The router's counters, for metrics; `unknown` while it does not answer. */
   metrics(): Promise<Evidence<RouterMetrics>>;
   /** Ends the router itself: it stops listening and lets open requests end. */
   stop(): Promise<Outcome<'stopping'>>;
+  readonly link: LinkPort;
   /** Lets go of the router, which goes on serving. */
   close(): void;
 }
@@ -110,8 +113,12 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
   });
 
   return {
+    link: keeper,
     async ensure() {
       return withOutdated(await keeper.ensure(), build);
+    },
+    async look() {
+      return withOutdated(await keeper.look(), build);
     },
     async read(route) {
       return evidence(await link.call('read', { route }, ANSWER_MS));
