@@ -20,6 +20,7 @@ const RAISING: readonly string[] = [
 
 /** Why a code is never reached by them. One that is reached all the same has no place here. */
 const UNREACHED: Partial<Record<Code, string>> = {
+  'attendant-unreachable': 'no link of the simulated world is lost by itself; links.test.ts loses one',
   'engine-fault': 'a defect of Idunn’s own; the checker of faults allows none',
   'gate-opened-otherwise': 'a gate opens once, and whoever is granted another epoch was launched anew',
   'interpreter-changed': 'simulated releases run without an interpreter of the host',
@@ -27,6 +28,7 @@ const UNREACHED: Partial<Record<Code, string>> = {
   'takeover-not-confirmed': 'the answer to a takeover',
   'route-certificate-expiring': 'the simulated proxy serves no TLS',
   'route-certificate-unusable': 'the simulated proxy serves no TLS',
+  'router-unreachable': 'no link of the simulated world is lost by itself; links.test.ts loses one',
   'stop-not-written': 'the answer to those who write stops without the engine',
 };
 
