@@ -10,16 +10,27 @@ export function endings({ world, ended, results, deploys }: Judged): readonly Vi
       ? [{ of: 'ends', atMs, detail: `deploy ${index} of ${deploy?.target} (${deploy?.behaviour}) never ended` }]
       : [];
   });
-  if (!ended || results.some((result) => result?.outcome === 'operator-required')) return open;
+  if (!ended) return open;
+  const stuck = stuckIn(world);
   const unknown = forgotten(world);
   const byTarget = Map.groupBy(
     [...world.processes.values()].filter(({ id, treeLives }) => treeLives && !unknown.has(id)),
     ({ activation }) => activation.target,
   );
   const left = [...byTarget].flatMap(([target, living]): Violation[] =>
-    living.length <= 1
+    living.length <= 1 || stuck.has(target)
       ? []
       : [{ of: 'leftover', atMs, detail: `${target} ends with ${living.map(({ id }) => id).join(' and ')} alive` }],
   );
   return [...open, ...left];
+}
+
+/** Targets of which nobody came forward or back: the last one is launched again and again beside the one before it. */
+function stuckIn({ ledger }: Judged['world']): ReadonlySet<string> {
+  const stuck = new Set<string>();
+  for (const entry of ledger.entries) {
+    if (entry.kind === 'told-admitted') stuck.delete(entry.target);
+    if (entry.kind === 'told-ended' && entry.outcome === 'operator-required') stuck.add(entry.target);
+  }
+  return stuck;
 }

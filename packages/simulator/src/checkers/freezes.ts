@@ -64,15 +64,27 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
       }
       case 'asked': {
         const { target = '', incarnation } = world.processes.get(entry.activation)?.activation ?? {};
-        // A return asks a candidate that was never admitted.
-        if (only && admitted.get(target) === incarnation && engagedFor('freeze', target, entry.atMs, crashedMs))
+        // A return asks a candidate that was never admitted, and no freeze gates a restart of what was not seen to live.
+        if (
+          only &&
+          !announced.isBroughtBack(entry.activation) &&
+          admitted.get(target) === incarnation &&
+          engagedFor('freeze', target, entry.atMs, crashedMs)
+        )
           violated(entry, `${entry.activation} was fenced under a freeze`);
         break;
       }
       case 'ended': {
         const process = world.processes.get(entry.activation);
         const { target = '' } = process?.activation ?? {};
-        if (!only || !entry.asked || serving.get(target) !== entry.activation || process?.state === 'failed') break;
+        if (
+          !only ||
+          !entry.asked ||
+          announced.isBroughtBack(entry.activation) ||
+          serving.get(target) !== entry.activation ||
+          process?.state === 'failed'
+        )
+          break;
         // Once that is written down, the incumbent ends whatever is engaged afterwards.
         const decidedMs = announced.displacesSinceMs(entry.activation) ?? entry.atMs;
         if (engagedFor('freeze', target, decidedMs, crashedMs))

@@ -1,4 +1,4 @@
-import type { OutcomeName } from '@idunn/authority';
+import type { OutcomeName, TargetRecord } from '@idunn/authority';
 import type { Entry } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import { mayLie } from './calm.ts';
@@ -57,6 +57,8 @@ class Served {
   readonly #standing = new Map<string, string>();
   readonly #named = new Map<string, Named>();
   readonly #begun = new Map<string, Named & { readonly target: string; alone: boolean }>();
+  /** The transaction that each target was taken by. */
+  readonly #owner = new Map<string, string>();
 
   constructor(world: World) {
     this.#world = world;
@@ -85,6 +87,12 @@ class Served {
         this.#named.set(target, { ...this.#of(target), route });
         return;
       }
+      case 'durable':
+        for (const { key, next } of entry.mutations) {
+          if (key.kind !== 'target' || next === null) continue;
+          this.#owner.set(key.id, (next as unknown as TargetRecord).takenBy ?? '');
+        }
+        return;
       case 'told-phase':
         return this.#begins(entry);
       case 'told-admitted':
@@ -105,7 +113,10 @@ class Served {
     for (const [other, begun] of this.#begun) {
       if (other !== transaction && begun.target === target) begun.alone = false;
     }
-    if (phase === 'planned') this.#begun.set(transaction, { ...this.#of(target), target, alone: true });
+    if (phase !== 'planned') return;
+    // What another had taken it for goes on meanwhile.
+    const alone = ['', transaction].includes(this.#owner.get(target) ?? '');
+    this.#begun.set(transaction, { ...this.#of(target), target, alone });
   }
 
   #ends(entry: Extract<Entry, { kind: 'told-admitted' | 'told-restored' | 'told-ended' }>): void {

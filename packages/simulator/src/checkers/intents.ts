@@ -12,6 +12,8 @@ export class Announced {
   readonly #moves = new Set<string>();
   readonly #successors = new Set<string>();
   readonly #predecessors = new Map<string, number>();
+  /** Whether the last that was to take its place was a restart of continuity. */
+  readonly #broughtBack = new Map<string, boolean>();
   /** Targets of which a launch that nobody is to follow gives the lease back. */
   readonly #emptied = new Set<string>();
 
@@ -29,7 +31,7 @@ export class Announced {
     if (spare !== null) this.spares.add(spare.activation);
   }
 
-  #passage({ target, state }: TransactionRecord, atMs: number): void {
+  #passage({ target, state, request }: TransactionRecord, atMs: number): void {
     if (state.phase === 'returning' && state.passage === null) this.#emptied.add(target);
     if (!('passage' in state) || state.passage === null) return;
     const { move, successor, predecessors } = state.passage;
@@ -40,6 +42,7 @@ export class Announced {
     for (const { document } of predecessors) {
       const { activation } = document;
       this.#predecessors.set(activation, this.#predecessors.get(activation) ?? atMs);
+      this.#broughtBack.set(activation, request.kind === 'continuity');
     }
   }
 
@@ -50,6 +53,7 @@ export class Announced {
 
   routes = (activation: string): boolean => this.#successors.has(activation);
   displaces = (activation: string): boolean => this.#predecessors.has(activation);
+  isBroughtBack = (activation: string): boolean => this.#broughtBack.get(activation) === true;
   /** When it was first written down that somebody is to take its place. */
   displacesSinceMs = (activation: string): number | undefined => this.#predecessors.get(activation);
 }
