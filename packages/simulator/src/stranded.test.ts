@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EnginePorts, TargetRecord } from '@idunn/authority';
+import { absent } from '@idunn/kernel';
 import { run } from './run.ts';
 import { CALM, type Scenario } from './scenario.ts';
 import { gaveWay, publishesNothing } from './teeth/continuity.ts';
@@ -48,4 +50,57 @@ test('I9, F22: a restart that gave way to a deployment which then aborts is brou
     left += 1;
   }
   assert.ok(left > 2, `${left} restarts gave way in vain`);
+});
+
+/** Whoever is stranded is once told to be gone, while it lives. */
+function toldGoneOnce({ store, workload, ...ports }: EnginePorts): EnginePorts {
+  let stranded: string | undefined;
+  let isTold = false;
+  return {
+    ...ports,
+    store: {
+      ...store,
+      commit: (batch) => {
+        for (const { key, next } of batch.mutations) {
+          if (key.kind === 'target') stranded ??= (next as unknown as TargetRecord).stranded?.document.activation;
+        }
+        return store.commit(batch);
+      },
+    },
+    workload: {
+      ...workload,
+      observe: async (handle, release) => {
+        if (handle.activation !== stranded || isTold) return workload.observe(handle, release);
+        isTold = true;
+        return absent;
+      },
+    },
+  };
+}
+
+test('F16, F22: who was stranded is ended, though a restart of what was seen gone by mistake gave way', async () => {
+  const next = { target: 'app', revision: 2, newSchema: true } as const;
+  const scenario: Scenario = {
+    ...CALM,
+    seed: 1,
+    shapes: { app: { stores: 1, routed: true } },
+    deploys: [
+      { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+      { ...next, atMs: 200, behaviour: 'leaves-the-observer-out' },
+      { ...next, atMs: 300, behaviour: 'good' },
+    ],
+  };
+  const { violations, results, world } = await run(scenario, { ports: toldGoneOnce });
+  // What the driver told was told on, as it was (I10).
+  assert.deepEqual(
+    violations.filter(({ of }) => of !== 'I10'),
+    [],
+  );
+  assert.deepEqual(
+    results.map((result) => result?.outcome),
+    ['admitted', 'operator-required', 'admitted'],
+  );
+  assert.ok(world.ledger.of('told-ended').some(({ code }) => code === 'restart-yielded'));
+  const living = [...world.processes.values()].filter(({ alive }) => alive);
+  assert.deepEqual([living.length, living[0]?.behaviour], [1, 'good']);
 });

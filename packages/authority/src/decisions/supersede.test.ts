@@ -5,13 +5,16 @@ import { bodyOf, type Launch } from '../records/body.ts';
 import { noContinuity } from '../records/continuity.ts';
 import type { Passage } from '../records/passage.ts';
 import {
+  alive,
   answered,
   CANDIDATE,
   evidence,
   HANDOVER,
   INCUMBENT,
+  launchOf,
   NEW,
   NOW,
+  OLD,
   rows,
   TARGET,
   transaction,
@@ -90,4 +93,25 @@ test('I9: what was stranded before stays so where the handover that is supersede
   const earlier = { ...INCUMBENT, epoch: 4 };
   assert.deepEqual(superseded({}, rows(4, 'act-old'), earlier), { stranded: earlier, takenBy: null });
   assert.deepEqual(superseded({}, rows(4, 'act-old')), { stranded: null, takenBy: null });
+});
+
+test('F16: who was stranded before is seen to end before another stands in its record, though it was seen gone', () => {
+  const earlier = bodyOf(OLD.subject, launchOf(OLD, 'act-earlier', 14), 4, true);
+  const record = transaction({ ...HANDOVER, stuck });
+  const decided = (...given: readonly (readonly [Effect, unknown])[]) =>
+    decide(
+      record,
+      evidence({
+        target: { ...target, stranded: earlier },
+        rows: seen(rows(5, 'act-new')),
+        answers: answered(...given),
+        slots: { 'act-new': alive(CANDIDATE), 'act-earlier': dead },
+      }),
+    );
+  const end: Effect = { kind: 'end-process', activation: 'act-earlier', handle: earlier.handle, graceMs: 100 };
+  const first = decided();
+  assert.deepEqual(first.kind === 'act' ? first.effect : first, end);
+  const then = decided([end, GONE]);
+  assert.ok(then.kind === 'persist' && then.leaves === 'end');
+  assert.deepEqual(then.target, { stranded: HOLDER, takenBy: null });
 });

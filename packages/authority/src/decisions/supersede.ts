@@ -1,4 +1,5 @@
 import { type Refusal, refusal } from '@idunn/kernel';
+import { launchOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
 import type { DeployState } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
@@ -10,7 +11,8 @@ import type { Whereabouts } from './passage-frame.ts';
 /**
  * A later command replaces what neither finishes nor returns (F22). A launch that holds the lease stays as the next
  * one's incumbent; one that does not is ended first, so that the row names a process that is proven gone. Whoever the
- * row names is left as stranded, dead or alive: if nobody replaces it, continuity brings it back (I9).
+ * row names is left as stranded, dead or alive: if nobody replaces it, continuity brings it back (I9). Who was stranded
+ * before it is in no record then, and is ended first too (F16).
  */
 export function supersede(
   e: DeployEvidence,
@@ -28,7 +30,11 @@ export function supersede(
     refusal: refusal(why.code, why.reason, { remedy: why.remedy }),
   };
   const stranded = holderIn(e, passage) ?? e.target.stranded;
-  const over = (): Decision => conclude(state, outcome, about, { target: { stranded, takenBy: null } });
+  const ended = (): Decision => conclude(state, outcome, about, { target: { stranded, takenBy: null } });
+  const before = e.target.stranded;
+  const isLeft = before !== null && before.document.activation !== stranded?.document.activation;
+  const over = (): Decision =>
+    isLeft ? endProcess(e, { launch: launchOf(before), graceMs, proven: false }, ended) : ended();
   if (where.at === 'granted' && launch.step === 'current') return over();
   return endProcess(e, { launch, graceMs, proven: false }, over);
 }

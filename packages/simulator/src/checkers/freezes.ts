@@ -64,7 +64,7 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
       }
       case 'asked': {
         const { target = '', incarnation } = world.processes.get(entry.activation)?.activation ?? {};
-        // A return asks a candidate that was never admitted, and no freeze gates a restart of what was not seen to live.
+        // A return asks a candidate that was never admitted; no freeze gates a restart of what was not seen to live.
         if (
           only &&
           !announced.isBroughtBack(entry.activation) &&
