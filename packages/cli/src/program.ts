@@ -215,7 +215,7 @@ export function program(environment: Environment, finish: Finish): Command {
   idunn
     .command('takeover')
     .description(
-      'set aside who stands in a target’s way: a foreign owner of its state, or an unknown holder of its lease',
+      'set aside who stands in a target’s way: a foreign owner of its state, or an activation that no record knows',
     )
     .argument('<target>', 'a target', targetName)
     .option('--confirm <name>', 'the owner, as FLEET/TARGET, or the activation (act-…), which is ended', standingName)

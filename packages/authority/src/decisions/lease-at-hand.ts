@@ -20,10 +20,14 @@ export type LeaseAtHand =
   | { readonly kind: 'refused'; readonly why: Refusal }
   | HeldUp;
 
-/** Nothing is granted until its cause has ended. `remedy`: the command that ends it, where there is one. */
-export interface HeldUp {
+/** Nothing is granted until its cause has ended. */
+export interface HeldUp extends Held {
   readonly kind: 'held-up';
   readonly what: string;
+}
+
+/** What a person looks at while something holds a target up, and the command that ends it, where there is one. */
+export interface Held {
   readonly incident: IncidentCode;
   readonly remedy?: string;
 }
@@ -81,7 +85,7 @@ export function heldBySomebody(
 
 /** What an operator does about a holder whom no record explains. */
 export const setAsideBy = (target: string, activation: string): string =>
-  `idunn inspect ${target} shows the row; if ${activation} may end, idunn takeover ${target} --confirm ${activation}`;
+  `if it may end, idunn takeover ${target} --confirm ${activation} ends it; idunn inspect ${target} shows the lease`;
 
 /** A row that names an activation we neither run nor can prove gone is held, never overwritten (I1, I10). */
 export function strangerHolds(
@@ -122,10 +126,19 @@ export function runsBeside({ others }: Pick<DeployEvidence, 'others'>): string |
   return `${first.activation}, ${process}, and is none of those that stand in the records`;
 }
 
+/** What an operator looks at, and does, while somebody runs there. */
+export function heldApart({ others, target }: Pick<DeployEvidence, 'others' | 'target'>): Required<Held> {
+  const first = others.kind === 'seen' ? others.value[0] : undefined;
+  const remedy = first === undefined ? 'idunn doctor' : setAsideBy(target.target, first.activation);
+  return { incident: 'unrecorded-process', remedy };
+}
+
 /** Why nothing was launched; `null` where nobody was seen in its way. */
 export function keptApart(e: DeployEvidence): Refusal | null {
   const what = e.others.kind === 'seen' ? runsBeside(e) : null;
-  return what === null ? null : because('unrecorded-process', `Nothing was launched beside ${what}.`);
+  return what === null
+    ? null
+    : { ...because('unrecorded-process', `Nothing was launched beside ${what}.`), remedy: heldApart(e).remedy };
 }
 
 /** Asked before anything is touched: an end that nobody could ever prove would leave the target without either (I7). */

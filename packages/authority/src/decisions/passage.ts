@@ -13,7 +13,7 @@ import { because } from './failing.ts';
 import { decideFence, stopPredecessors } from './fence.ts';
 import { decideGranted } from './granted.ts';
 import { decideLaunch, exited } from './launch.ts';
-import { keptApart, runsBeside } from './lease-at-hand.ts';
+import { heldApart, keptApart, runsBeside } from './lease-at-hand.ts';
 import { passageEndsFirst, passageStandsAlone, speaksLease, standsAlone } from './manner.ts';
 import type { PassageFrame, Whereabouts } from './passage-frame.ts';
 import { observerAway } from './receipt.ts';
@@ -256,7 +256,8 @@ function besideNobody({ e, plan, passage, untilMs }: PassageFrame): Decision | n
   const beside = runsBeside(e);
   if (beside === null) return null;
   const wakeAtMs = e.now.monotonicMs + LOOK_AGAIN_MS;
-  return wait(beside, 'idunn incidents', { untilMs, wakeAtMs, incident: 'unrecorded-process' });
+  const { remedy, incident } = heldApart(e);
+  return wait(beside, remedy, { untilMs, wakeAtMs, incident });
 }
 
 function launching(f: PassageFrame, row: Standing | null): Decision {

@@ -16,10 +16,13 @@ const end: Effect = { kind: 'end-process', activation: 'act-lost', handle: null,
 const plan = [planned, { plan: NEW.plan, fetchMs: 0 }] as const;
 const stopped = (answer: StopAnswer) => ({ answers: answered(plan, [end, answer]) });
 
+const stateless = answered([planned, { plan: { ...NEW.plan, state: null }, fetchMs: 0 }]);
+
 const held: Partial<DeployEvidence> = {
   claim: seen({ ...own, schema: 'idunn.owner-claim/v1' }),
   rows: seen(rows(7, 'act-lost')),
   holder: { issued: false, found: unknown('not read') },
+  others: seen([]),
   answers: answered(plan),
 };
 const takeover = (more: Partial<DeployEvidence> = {}, confirm = 'act-lost'): Decision =>
@@ -67,9 +70,27 @@ test('F21: a takeover that names somebody else, or has nobody to set aside, is r
     ],
   ];
   for (const [why, more] of nobody) assert.equal(refused(takeover(more)), 'nothing-to-take-over', why);
-  const stateless = { ...NEW.plan, state: null };
-  const answers = answered([planned, { plan: stateless, fetchMs: 0 }]);
-  assert.equal(refused(takeover({ answers })), 'nothing-to-take-over');
+  assert.equal(refused(takeover({ answers: stateless })), 'nothing-to-take-over');
+});
+
+test('I1, I9: what runs and no record stands for is set aside by its name, with or without state', () => {
+  const others = seen([{ activation: 'act-lost', pid: 7 }]);
+  for (const { answers, read } of [
+    { answers: answered(plan), read: seen(rows(4, 'act-old')) },
+    { answers: stateless, read: unknown('not read') },
+  ]) {
+    const free = { rows: read, others, answers };
+    const first = takeover(free);
+    assert.deepEqual(first.kind === 'act' ? first.effect : first, end);
+    assert.equal(refused(takeover(free, 'act-other')), 'takeover-not-confirmed');
+    const gone = { ...answers, ...answered([end, { kind: 'gone', proof: 'tree-empty', forced: false }]) };
+    const done = takeover({ ...free, others: seen([]), answers: gone });
+    assert.ok(done.kind === 'persist' && done.result?.outcome === 'done', 'and seen gone by now');
+    const [record] = done.extra ?? [];
+    assert.ok(record?.kind === 'set-aside' && record.value?.epoch === null);
+  }
+  const blind = takeover({ rows: seen(rows(4, 'act-old')), others: unknown('no answer') });
+  assert.equal(blind.kind, 'wait', 'I10');
 });
 
 test('I9: a restart that is held up by an unknown holder is no reason to leave that where it is', () => {

@@ -8,7 +8,15 @@ import { LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, type Decision, enter, wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
-import { type HeldUp, incumbentsOf, leaseAtHand, runsBeside, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import {
+  type Held,
+  heldApart,
+  incumbentsOf,
+  leaseAtHand,
+  runsBeside,
+  unprovableEnd,
+  untakeable,
+} from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
@@ -74,7 +82,7 @@ function intend(
 ): Decision {
   const { tx, e, state, plan } = at;
   const beside = runsBeside(e);
-  if (beside !== null) return lookAgain(at, beside, { incident: 'unrecorded-process' });
+  if (beside !== null) return lookAgain(at, beside, heldApart(e));
   const passage: Passage = {
     direction: directionOf(tx, e, state.subject),
     requestId: e.fresh.request,
@@ -105,7 +113,7 @@ function intend(
   });
 }
 
-const lookAgain = ({ e, untilMs }: Stopping, what: string, held?: Pick<HeldUp, 'incident' | 'remedy'>): Decision =>
+const lookAgain = ({ e, untilMs }: Stopping, what: string, held?: Held): Decision =>
   wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,

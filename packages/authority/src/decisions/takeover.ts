@@ -27,8 +27,8 @@ export function decideTakeover(tx: TransactionRecord, e: DeployEvidence, confirm
 }
 
 function setAside(at: TakeoverFrame): Decision {
-  const { tx, e, plan, untilMs, reject } = at;
-  if (plan.state === null) return reject(because('nothing-to-take-over', `${tx.target} keeps no state.`));
+  const { e, plan, untilMs, reject } = at;
+  if (plan.state === null) return decideSetAside(at);
   if (e.claim.kind === 'unknown') {
     if (isPast(e, untilMs)) return reject(because('claim-unreadable', `The owner claim: ${e.claim.because}.`));
     return wait(`the owner claim: ${e.claim.because}`, 'idunn doctor', {

@@ -12,7 +12,7 @@ import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited, meetEarly } from './launch.ts';
-import { type HeldUp, heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { type Held, heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
 import { observerAway } from './receipt.ts';
@@ -198,7 +198,7 @@ function intend(at: Warming, lease: Lease | null): Decision {
   });
 }
 
-const lookAgain = ({ e, untilMs }: Warming, what: string, held?: HeldUp): Decision =>
+const lookAgain = ({ e, untilMs }: Warming, what: string, held?: Held): Decision =>
   wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
     untilMs,
     wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,

@@ -56,7 +56,8 @@ export function readingsOf(
   if (phase === 'aborting') return { reads: ['predecessor'], each: true };
   const row = phaseRow(phase === 'returning' ? 'incumbent-fenced' : phase);
   const stops = plan !== null && standsAlone(plan) && isToStart(tx);
-  return { reads: stops ? [...row.reads, ...row.readsToStop] : row.reads, each: row.read === 'always' };
+  const more: readonly Reading[] = stops ? row.readsToStop : tx.request.kind === 'takeover' ? ['others'] : [];
+  return { reads: [...row.reads, ...more], each: row.read === 'always' };
 }
 
 /** The launch at hand, of a candidate or of an incumbent that returns. */
@@ -103,19 +104,28 @@ export async function read(
       wanted.map(({ activation }) => activation),
       rows,
     ),
-    others: beside(running, witnessed(lane.tx, target)),
+    others: await beside(context, lane.tx, target, running),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
 }
 
-/** What runs of a target and is none of those that its records name at the moment. */
-function beside(
+/**
+ * What runs of a target and is none of those that its records name at the moment. What a takeover may end is nothing
+ * that other transactions have at work either.
+ */
+async function beside(
+  { journal }: WitnessContext,
+  tx: TransactionRecord,
+  target: TargetRecord,
   running: Evidence<readonly RunningLaunch[]>,
-  known: readonly Witnessed[],
-): Evidence<readonly RunningLaunch[]> {
+): Promise<Evidence<readonly RunningLaunch[]>> {
   if (running.kind !== 'seen') return running;
-  const ids = new Set(known.map(({ activation }) => activation));
-  return seen(running.value.filter(({ activation }) => !ids.has(activation)));
+  const known = new Set(witnessed(tx, target).map(({ activation }) => activation));
+  const others = running.value.filter(({ activation }) => !known.has(activation));
+  const isFree = target.takenBy === null && target.draining.length === 0;
+  if (tx.request.kind !== 'takeover' || isFree) return seen(others);
+  const issued = await Promise.all(others.map(({ activation }) => isIssued(journal, target.target, activation)));
+  return seen(others.filter((_, index) => issued[index] !== true));
 }
 
 async function process(

@@ -36,15 +36,16 @@ export const takeoverSchema = z.strictObject({
 export type TakeoverRecord = z.infer<typeof takeoverSchema>;
 
 /**
- * A holder of the lease that no record knew, ended and seen gone by an operator's takeover: from then on it counts as a
- * launch of ours, held to the same proof that nothing of it lives (I1).
+ * Whoever stood in a target's way and no record knew, ended and seen gone by an operator's takeover: from then on it
+ * counts as a launch of ours, held to the same proof that nothing of it lives (I1).
  */
 export const setAsideSchema = z.strictObject({
   schema: z.literal('idunn.set-aside/v1'),
   activation: nameSchema,
   target: nameSchema,
   ...requesterShape,
-  epoch: epochSchema,
+  /** Under which the lease row named it; `null` for one that only ran. */
+  epoch: epochSchema.nullable(),
   transaction: nameSchema,
   at: momentSchema,
 });

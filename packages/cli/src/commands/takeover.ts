@@ -12,7 +12,7 @@ export interface TakeoverOptions extends CommonOptions, FollowOptions {
 
 /**
  * `idunn takeover TARGET`: sets aside who stands in its way, after the name was typed out: the owner that claims its
- * state, or the activation that holds its lease and that no record knows.
+ * state, or the activation that holds its lease, or runs, and that no record knows.
  */
 export async function takeover(environment: Environment, target: string, options: TakeoverOptions): Promise<number> {
   const opened = await openContext(environment, options);
@@ -22,7 +22,7 @@ export async function takeover(environment: Environment, target: string, options
     (await environment.ask(
       `What stands in the way of ${target} is set aside, as idunn status and the refusal of idunn up name it:\n` +
         '- another owner, whose claim lies beside the state: nothing of that owner may still run on it;\n' +
-        '- an activation that the lease row names and no record knows: its processes on this machine are ended.\n' +
+        '- an activation that holds the lease or runs and no record knows: its processes on this machine are ended.\n' +
         'Type FLEET/TARGET or the activation: ',
     ));
   if (confirm === null || confirm.trim() === '') {

@@ -39,7 +39,8 @@ export const authorityErrors = entries({
     retry: 'final',
   },
   'nothing-to-take-over': {
-    reason: 'Nobody is in the way of the target: no foreign claim, and no holder of its lease whom no record knows.',
+    reason:
+      'Nobody is in the way of the target: no foreign claim, no unknown holder of its lease, no unrecorded process.',
     remedy: 'Run idunn up; the state is already free to use.',
     blame: 'user',
     retry: 'final',
@@ -158,7 +159,7 @@ export const authorityErrors = entries({
   'unrecorded-process': {
     reason: 'A process of the target runs that none of its records stands for, and nothing may run beside it.',
     remedy:
-      'Find out what it is by the process number in this message, and end it by hand; what waits then goes on by itself.',
+      'Find out what it is by the process number in this message. If it may end, run idunn takeover with the target and that activation; what waits then goes on by itself.',
     blame: 'system',
     retry: 'retryable',
   },
