@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './run.ts';
-import { CALM, type Scenario } from './scenario.ts';
+import { CALM, diesOnce, type Scenario } from './scenario.ts';
 import { Simulation } from './simulation.ts';
 import { sweep } from './sweep.ts';
 import { say } from './world/say.ts';
@@ -383,4 +383,12 @@ test('an incident opens once it has lasted, survives the engine, closes by itsel
   assert.deepEqual(await simulation.ask(async (engine) => engine.incidents()), []);
   const told = simulation.told.flatMap((event) => (event.event === 'incident' ? [`${event.state} ${event.code}`] : []));
   assert.deepEqual(told, ['opened admitted-process-lost', 'closed admitted-process-lost']);
+});
+
+test('I9: what a daemon had opened and not told when it died, the next one tells', async () => {
+  const once = diesOnce('lies-when-relaunched', ROUTED);
+  const { failing, runs } = await sweep({ ...once, kills: [...once.kills, { target: 'app', atMs: 40_000 }] });
+  const told = failing.map(({ crashAt, report }) => ({ crashAt, violations: report.violations }));
+  assert.deepEqual(told, []);
+  assert.ok(runs > 200, `${runs} crash points`);
 });
