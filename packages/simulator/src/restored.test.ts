@@ -117,6 +117,30 @@ for (const [what, shape] of [
   });
 }
 
+for (const [what, shape, code] of [
+  ['that compares rows', ROWS, 'wrote-before-lease'],
+  ['behind a gate', GATED, 'ran-before-grant'],
+  ['that cannot overlap', ALONE, 'wrote-before-lease'],
+] as const) {
+  test(`I10: a program ${what} that newer records granted ends as ${code}, and nobody is left named`, async () => {
+    let ended = 0;
+    for (let takenAtMs = 52; takenAtMs <= 92; takenAtMs += 4) {
+      for (const atMs of [5, 10, 25, 40].map((laterMs) => takenAtMs + laterMs)) {
+        const simulation = new Simulation({ ...twoDeploys('good', shape), restored: { takenAtMs, atMs } });
+        const { violations, results, world } = await simulation.run();
+        assert.deepEqual([takenAtMs, atMs, violations], [takenAtMs, atMs, []]);
+        if (results[0]?.refusal?.code !== code) continue;
+        ended += 1;
+        assert.equal(results[0].outcome, 'rolled-back');
+        const told = world.ledger.of('told-ended').find((one) => one.code === code);
+        assert.deepEqual([told?.row, told?.route], ['nobody', []]);
+        assert.equal(results[1]?.outcome, 'admitted');
+      }
+    }
+    assert.ok(ended > 1, `${ended} runs were put back within their handover`);
+  });
+}
+
 for (const stores of [0, 1]) {
   test(`I1: over ${stores} stores, nothing starts beside a launch that older records know nothing of`, async () => {
     const within = putBackWithin({ stores });

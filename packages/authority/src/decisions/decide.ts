@@ -3,6 +3,7 @@ import { decideExpected, decideLaunching, issue } from './candidate.ts';
 import { decideAborting, decideDraining } from './clearing.ts';
 import { type Decision, enter, persist } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
+import { fencedAfterAll } from './fenced-after-all.ts';
 import { decideHandover } from './handover.ts';
 import { decideMaterialized, decidePlanned, decideSealed } from './preparing.ts';
 import { decideRestart } from './restarting.ts';
@@ -54,7 +55,7 @@ function step(tx: TransactionRecord, e: DeployEvidence): Decision {
     case 'returning':
       return decideReturning(tx, e, state);
     case 'aborting':
-      return decideAborting(tx, e, state);
+      return fencedAfterAll(tx, e, state) ?? decideAborting(tx, e, state);
     case 'complete':
       throw new Error('a complete transaction decides nothing');
   }

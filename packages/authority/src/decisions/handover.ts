@@ -5,6 +5,7 @@ import { phaseRow } from '../model/phase-table.ts';
 import { type Body, bodyOf, launchOf, type Running, subjectOf } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { ReadyProofRecord } from '../records/proof.ts';
+import type { TargetRecord } from '../records/target.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
 import { deadlineMs } from './deadline.ts';
 import { type Decision, type Entered, type ExtraWrite, enter, persist, wait } from './decision.ts';
@@ -112,9 +113,9 @@ function giveUpForward(
       });
     }
     if (fenced === 'torn') return stuck(state, told);
-    const barred = whyBarred(e, state);
+    const barred = whyBarred(e, state.passage);
     if (barred !== null) return stuck(state, { ...told, remedy: barred });
-    return returning(e, state, told);
+    return returning(e, state.passage, told);
   });
 }
 
@@ -122,7 +123,7 @@ function giveUpForward(
  * The way back stands open when the incumbent accepts every schema that the candidate may have written: one that the
  * row never named, launched in the place of what cannot overlap, wrote nothing (I1, I9).
  */
-function whyBarred(e: DeployEvidence, { passage }: Handover): string | null {
+export function whyBarred(e: DeployEvidence, passage: Passage): string | null {
   const incumbent = passage.predecessors[0];
   const written = planFor(e, passage).state;
   if (incumbent === undefined || written === null || !mayHaveMoved(whereabouts(e, passage), passage.origin))
@@ -142,8 +143,13 @@ function stuck(state: Handover, why: Refusal): Decision {
   );
 }
 
-function returning(e: DeployEvidence, state: Handover, why: Refusal): Decision {
-  const { passage } = state;
+/** The way back from a passage, durable as it begins. */
+export function returning(
+  e: DeployEvidence,
+  passage: Passage,
+  why: Refusal,
+  taking: Pick<Partial<TargetRecord>, 'takenBy'> = {},
+): Decision {
   const incumbent = passage.predecessors[0];
   const candidate = { ...passage.successor, spent: passage.spent };
   const back = incumbent === undefined ? null : backwards(e, passage, incumbent);
@@ -160,7 +166,7 @@ function returning(e: DeployEvidence, state: Handover, why: Refusal): Decision {
   return enter(next, {
     entered: [{ phase: 'returning', note: why.code }],
     clock: 'restart',
-    target: { highestEpoch: Math.max(highest, e.target.highestEpoch) },
+    target: { ...taking, highestEpoch: Math.max(highest, e.target.highestEpoch) },
   });
 }
 

@@ -53,7 +53,7 @@ export function readingsOf(
 ): { readonly reads: readonly Reading[]; readonly each: boolean } {
   const { phase } = tx.state;
   if (phase === 'queued') return { reads: [], each: true };
-  if (phase === 'aborting') return { reads: ['predecessor'], each: true };
+  if (phase === 'aborting') return { reads: ['predecessor', 'rows'], each: true };
   const row = phaseRow(phase === 'returning' ? 'incumbent-fenced' : phase);
   const stops = plan !== null && standsAlone(plan) && isToStart(tx);
   const more: readonly Reading[] = stops ? row.readsToStop : tx.request.kind === 'takeover' ? ['others'] : [];

@@ -97,7 +97,8 @@ export const authorityErrors = entries({
   },
   'wrote-before-lease': {
     reason: 'The candidate claimed or made a write before it held the lease.',
-    remedy: 'Let the program write only inside guarded transactions after its grant; packages/workload does so.',
+    remedy:
+      'Let the program write only inside guarded transactions after its grant; packages/workload does so. Where records were put back from an older backup, newer ones had granted it: run idunn up again.',
     blame: 'user',
     retry: 'final',
   },

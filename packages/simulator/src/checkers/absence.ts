@@ -35,15 +35,13 @@ class Seen {
   /** Whom the status shows to serve each target; what an engine told as it died nobody heard. */
   readonly #onDuty = new Map<string, string>();
 
-  /** Whose launch, or whose grant, went with the records. */
   readonly #forgotten: ReadonlySet<string>;
   readonly #unrecorded: ReadonlySet<Entry>;
 
   constructor(world: World) {
     this.#world = world;
     this.#unrecorded = forgottenDeeds(world);
-    const granted = [...this.#unrecorded].flatMap((entry) => (entry.kind === 'row' ? [entry.activation ?? ''] : []));
-    this.#forgotten = new Set([...forgotten(world), ...granted]);
+    this.#forgotten = forgotten(world);
   }
 
   take(entry: Entry): void {

@@ -1,4 +1,5 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
+import { unknown } from '@idunn/kernel';
 import { type Scenario, twoDeploys } from '../scenario.ts';
 import type { Tooth } from './tooth.ts';
 
@@ -14,6 +15,7 @@ function withoutRoom(tx: TransactionRecord, e: DeployEvidence): Decision {
 /** I7: takes the lease row as it was when the handover was written down, and ends as if nothing had moved. */
 function withOldRows(tx: TransactionRecord, e: DeployEvidence): Decision {
   const { state } = tx;
+  if (state.phase === 'aborting') return decide(tx, { ...e, rows: unknown('nobody asks') });
   const origin = 'passage' in state && tx.withdrawal !== null ? (state.passage?.origin ?? null) : null;
   if (origin === null || e.rows.kind !== 'seen') return decide(tx, e);
   const rows = Object.entries(e.rows.value).map(([store, row]) => [store, { ...row, ...origin }]);

@@ -1,5 +1,5 @@
 import { type Decision, type DeployEvidence, decide, type TransactionRecord } from '@idunn/authority';
-import { absent, seen } from '@idunn/kernel';
+import { absent, seen, unknown } from '@idunn/kernel';
 import { ALONE, GATED, type Scenario, twoDeploys } from '../scenario.ts';
 import type { TargetShape } from '../world/sources.ts';
 import type { Tooth } from './tooth.ts';
@@ -17,6 +17,13 @@ export const putBack: Scenario = {
 /** Takes nobody to run of whom its records know nothing. */
 const asFarAsItKnows = (tx: TransactionRecord, e: DeployEvidence): Decision => decide(tx, { ...e, others: seen([]) });
 
+/** Leaves the row with a candidate that is gone. */
+const leavingTheRow = (tx: TransactionRecord, e: DeployEvidence): Decision =>
+  decide(tx, tx.state.phase === 'aborting' ? { ...e, rows: unknown('nobody asks') } : e);
+
+/** The records are put back as they were before the first handover, which has moved the row. */
+const putBackWarming: Scenario = { ...twoDeploys('good'), restored: { takenAtMs: 60, atMs: 85 } };
+
 /** The records are put back as they were before a handover that has launched its candidate, and not moved the row. */
 export const putBackWithin = (more: Partial<TargetShape> = {}): Scenario => ({
   ...twoDeploys('good', { ...ALONE, ...more }),
@@ -26,6 +33,7 @@ export const putBackWithin = (more: Partial<TargetShape> = {}): Scenario => ({
 /** Broken variants that records meet which are older than the world. */
 export const TEETH_OF_RESTORED: readonly Tooth[] = [
   { name: 'takes the lease of whom it does not know', breaks: 'I1', scenario: putBack, decide: asItsOwn },
+  { name: 'leaves the lease with who is gone', breaks: 'I10', scenario: putBackWarming, decide: leavingTheRow },
   {
     name: 'starts it beside whom it does not know',
     breaks: 'apart',
