@@ -41,7 +41,8 @@ export function incumbent({ world, scenario }: Judged): readonly Violation[] {
         return violation(`${entry.transaction} left the route with ${route}, not ${before.route}`);
     }
     if (!serves || announced.displaces(entry.activation)) return [];
-    if (world.processes.get(entry.activation)?.state === 'failed') return [];
+    // By its own word, or by one that a driver told falsely.
+    if (world.processes.get(entry.activation)?.state === 'failed' || mayLie(scenario)) return [];
     return violation(`${entry.activation} served and was ended, and no handover had been written down`);
   });
 }
