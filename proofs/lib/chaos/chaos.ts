@@ -139,10 +139,10 @@ function tooLittle(minutes: number, { kills, deploys, done }: Deeds, acked: numb
   ];
 }
 
-/** The daemon's log, the states as they stand and what was acknowledged, in a directory of its own. */
+/** The logs, the states as they stand and what was acknowledged, in a directory of its own. */
 async function keep({ fleet }: Stage, seed: number, ghostlight: LoadReport, notes: LoadReport): Promise<string> {
   const kept = await mkdtemp(join(tmpdir(), `idunn-chaos-${seed}-`));
-  for (const name of ['logs/daemon.log', 'world', 'notes']) {
+  for (const name of ['logs', 'world', 'notes']) {
     await cp(join(fleet.work, name), join(kept, name), { recursive: true });
   }
   await writeFile(join(kept, 'told.json'), JSON.stringify({ ghostlight, notes }));

@@ -6,11 +6,12 @@ const LOOK_MS = 200;
 
 /** Starts the daemon again when it has ended, as the machine's service manager would. */
 export class Supervisor {
-  /** Ends of the daemon that nobody here caused. */
+  /** Ends that nobody here caused of daemons that served: one that finds the disk full refuses to begin, and says so. */
   ownEnds = 0;
   starts = 0;
   readonly #fleet: Fleet;
   readonly #killed = new Set<number>();
+  readonly #served = new Set<number>();
   readonly #enough = new AbortController();
   readonly #loop: Promise<void>;
   #known: number | null = null;
@@ -42,13 +43,20 @@ export class Supervisor {
     while (!this.#enough.signal.aborted) {
       await pause(LOOK_MS);
       const daemon = found(this.#fleet).find(({ role }) => role === 'daemon');
-      if (daemon !== undefined) this.#known = daemon.pid;
+      if (daemon !== undefined) await this.#see(daemon.pid);
       else if (performance.now() >= this.#awayUntilMs) await this.#start();
     }
   }
 
+  async #see(pid: number): Promise<void> {
+    this.#known = pid;
+    if (this.#served.has(pid)) return;
+    const answered = await this.#fleet.client.version();
+    if (answered.ok) this.#served.add(answered.value.pid);
+  }
+
   async #start(): Promise<void> {
-    if (this.#known !== null && !this.#killed.has(this.#known)) this.ownEnds += 1;
+    if (this.#known !== null && this.#served.has(this.#known) && !this.#killed.has(this.#known)) this.ownEnds += 1;
     this.#known = null;
     // A full disk refuses a daemon; the next look asks again.
     const started = await this.#fleet.idunn('daemon', '--detach', '--json');
