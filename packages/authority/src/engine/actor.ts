@@ -204,18 +204,27 @@ export class TargetActor {
     const target = this.record?.value;
     if (target === undefined) return;
     const wanted = atWork(target);
-    for (const id of this.lanes.keys()) if (!wanted.includes(id)) this.#drop(id);
+    for (const [id, lane] of this.lanes) if (!wanted.includes(id)) await this.#missed(lane);
     for (const id of wanted) {
       const held = await this.#core.journal.read('transaction', id);
       if (held === null) throw new Error(`the transaction ${id} of ${this.target} is not recorded`);
       const lane = this.lanes.get(id);
       if (lane === undefined) this.lanes.set(id, new Lane(held.value, held.generation));
       else if (lane.generation !== held.generation) {
+        this.#teller.missed(lane, held.value);
         lane.tx = held.value;
         lane.generation = held.generation;
         lane.doubt();
       }
     }
+  }
+
+  /** A transaction that has left, which a lost answer of the store told nobody. */
+  async #missed(lane: Lane): Promise<void> {
+    const held = await this.#core.journal.read('transaction', lane.tx.id);
+    if (held !== null) this.#teller.missed(lane, held.value);
+    this.#drop(lane.tx.id);
+    this.#core.concluded(this.target);
   }
 
   #drop(id: string): void {

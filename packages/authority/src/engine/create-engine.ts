@@ -155,15 +155,18 @@ export function createEngine(
   });
 
   async function takeBack(command: Withdrawal): Promise<Outcome<OperationReceipt>> {
-    const withdrawn = await withdraw({ ports, options, journal }, command);
+    // As of a command: it may have been taken, of whichever target.
+    const lost = (fault: unknown): never => {
+      for (const actor of actors.values()) actor.invalidate();
+      throw fault;
+    };
+    const withdrawn = await withdraw({ ports, options, journal }, command).catch(lost);
     if (!withdrawn.ok) return withdrawn;
     const { receipt, ended } = withdrawn.value;
-    if (!receipt.repeated) {
-      const { target, transaction } = receipt;
-      const at = isoAt(moment(ports.clock));
-      if (ended !== null) core.emit({ event: 'outcome', at, target, transaction, ...ended });
-      actorOf(target).invalidate();
-    }
+    const { target, transaction } = receipt;
+    const at = isoAt(moment(ports.clock));
+    if (ended !== null) core.emit({ event: 'outcome', at, target, transaction, ...ended });
+    actorOf(target).invalidate();
     return ok(receipt);
   }
 
@@ -185,12 +188,18 @@ export function createEngine(
 
     async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {
       if ('transaction' in command) return takeBack(command);
-      const taken = await takeIn({ ports, options, journal }, command);
+      const { target } = command;
+      // One whose answer was lost may have been taken: it is begun all the same, and not only when it is repeated.
+      const lost = (fault: unknown): never => {
+        if (options.targets().includes(target)) actorOf(target).invalidate();
+        throw fault;
+      };
+      const taken = await takeIn({ ports, options, journal }, command).catch(lost);
       if (taken.ok && !taken.value.repeated) {
         const { transaction, ahead } = taken.value;
         const at = new Date(ports.clock.wallMs()).toISOString();
-        core.emit({ event: 'queued', at, target: command.target, transaction, ahead: ahead.length });
-        actorOf(command.target).invalidate();
+        core.emit({ event: 'queued', at, target, transaction, ahead: ahead.length });
+        actorOf(target).invalidate();
       }
       return taken;
     },

@@ -57,6 +57,7 @@ export class IncidentBook {
   #writing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | null = null;
   #dueMs = Number.POSITIVE_INFINITY;
+  #isUncertain = false;
   #stopped = false;
 
   constructor(
@@ -76,13 +77,33 @@ export class IncidentBook {
 
   /** What an earlier engine opened stays open until its target was looked at. */
   async load(): Promise<void> {
-    for (const { value, generation } of await this.#journal.all('incident')) {
-      if (value.closedAt !== undefined) {
-        this.#closed.set(value.id, { record: value, generation });
-        continue;
-      }
-      this.#open.set(incidentKey(value.target, value.code), { record: value, generation });
-      this.#differ(incidentKey(value.target, value.code), CLOSE_AFTER_MS);
+    await this.#read();
+    for (const key of this.#open.keys()) this.#differ(key, CLOSE_AFTER_MS);
+  }
+
+  async #read(): Promise<void> {
+    const recorded = await this.#journal.all('incident');
+    this.#open.clear();
+    this.#closed.clear();
+    for (const { value: record, generation } of recorded) {
+      if (record.closedAt === undefined)
+        this.#open.set(incidentKey(record.target, record.code), { record, generation });
+      else this.#closed.set(record.id, { record, generation });
+    }
+  }
+
+  /** A write came to nothing, or was not heard to have come to something: that is told now (F27). */
+  async #readAgain(): Promise<void> {
+    const before = [...this.#open.values()].map(({ record }) => record);
+    await this.#read();
+    this.#isUncertain = false;
+    const now = moment(this.#ports.clock);
+    const after = [...this.#open.values()].map(({ record }) => record);
+    const missing = (all: readonly IncidentRecord[], { id }: IncidentRecord): boolean =>
+      all.every((one) => one.id !== id);
+    for (const one of after.filter((one) => missing(before, one))) this.#emit(eventOf('opened', one, now));
+    for (const one of before.filter((one) => missing(after, one))) {
+      this.#emit(eventOf('closed', one, this.#closed.get(one.id)?.record.closedAt ?? now));
     }
   }
 
@@ -192,8 +213,10 @@ export class IncidentBook {
       await before;
       if (this.#stopped) return;
       try {
+        if (this.#isUncertain) await this.#readAgain();
         await work();
       } catch (fault) {
+        this.#isUncertain = true;
         // Told and tried again; no target waits for it.
         this.#onFault(fault);
         this.#wakeIn(AGAIN_MS);

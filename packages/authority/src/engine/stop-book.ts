@@ -3,7 +3,7 @@ import type { IncidentCode } from '../model/incident-code.ts';
 import type { StandingStop, StopName } from '../ports/freeze-port.ts';
 import type { StopSeen } from '../records/stop-seen.ts';
 import { stopChange } from '../stops/change.ts';
-import type { StopKind } from '../stops/record.ts';
+import { type StopKind, WHOLE_FLEET } from '../stops/record.ts';
 import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
 
@@ -77,6 +77,8 @@ export class StopBook {
     } catch (fault) {
       this.#seen = null;
       this.#core.fault(fault, 'stops');
+      // What was recorded and not answered is no change to the next look: whoever waits looks by itself.
+      this.#changed(WHOLE_FLEET);
     }
     this.#lookIn(SWEEP_MS);
   }

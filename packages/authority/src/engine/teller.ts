@@ -58,6 +58,12 @@ export class Teller {
     }
   }
 
+  /** An outcome that turned out to be durable: the answer to its commit was lost (F27). */
+  missed({ tx }: Lane, { id, result }: TransactionRecord): void {
+    if (tx.result !== null || result === null) return;
+    this.#emit(id, moment(this.#core.ports.clock), { event: 'outcome', ...result });
+  }
+
   progress(transaction: string, note: { readonly step: string; readonly text: string }): void {
     this.#emit(transaction, moment(this.#core.ports.clock), { event: 'progress', ...note });
   }

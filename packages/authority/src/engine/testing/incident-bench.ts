@@ -1,4 +1,11 @@
-import type { Batch, CommitResult, HistoryDraft, RecordStore, StoredRecord } from '@idunn/kernel';
+import {
+  type Batch,
+  type CommitResult,
+  type HistoryDraft,
+  type RecordStore,
+  type StoredRecord,
+  StoreFault,
+} from '@idunn/kernel';
 import { FakeTime } from '@idunn/kernel/testing';
 import type { EnginePorts } from '../../ports/engine-ports.ts';
 import { incidentSchema } from '../../records/incident.ts';
@@ -8,6 +15,10 @@ import { Journal } from '../journal.ts';
 
 /** No step of a daemon that died is taken any more, and none of its questions is answered. */
 const never = (): Promise<never> => new Promise(() => undefined);
+
+/** What becomes of a batch whose answer is lost. */
+export const LOST = ['written', 'not written', 'written, and not read back'] as const;
+type Lost = (typeof LOST)[number];
 
 /** What is durable, and what arrived at somebody who is told, as daemons come and go. */
 export function incidentBench() {
@@ -19,12 +30,13 @@ export function incidentBench() {
   const faults: unknown[] = [];
   let ids = 0;
   let generations = 0;
-  /** What becomes of the next commit's answer. */
-  let lost: 'written' | 'not written' | null = null;
+  let lost: Lost | null = null;
+  let isDeaf = false;
 
   function commit({ mutations, history: drafts = [] }: Batch): CommitResult {
     const answer = lost;
     lost = null;
+    isDeaf = answer === 'written, and not read back';
     if (answer === 'not written') return { kind: 'unknown', because: 'nothing was written' };
     for (const { key, expect } of mutations) {
       const actual = records.get(key.id)?.generation ?? 'absent';
@@ -36,7 +48,7 @@ export function incidentBench() {
       else records.set(key.id, { key, generation: generations, value: incidentSchema.parse(next) });
     }
     history.push(...drafts);
-    if (answer === 'written') return { kind: 'unknown', because: 'the answer was lost' };
+    if (answer !== null) return { kind: 'unknown', because: 'the answer was lost' };
     return { kind: 'committed', stateVersion: 0, generations: mutations.map(() => generations) };
   }
 
@@ -50,7 +62,12 @@ export function incidentBench() {
       return !dead;
     };
     const store = {
-      get: async ({ id }: { id: string }) => (dead ? never() : (records.get(id) ?? null)),
+      async get({ id }: { id: string }) {
+        if (dead) return never();
+        if (!isDeaf) return records.get(id) ?? null;
+        isDeaf = false;
+        throw new StoreFault('store-unreadable', 'the disk is away');
+      },
       list: async () => (dead ? never() : [...records.values()]),
       stateVersion: async () => 0,
       async commit(batch: Batch) {
@@ -89,7 +106,7 @@ export function incidentBench() {
       await new Promise(setImmediate);
     }
   }
-  const lose = (how: 'written' | 'not written'): void => {
+  const lose = (how: Lost): void => {
     lost = how;
   };
   return { daemon, pass, lose, records, history, arrived, told, faults };
