@@ -5,7 +5,7 @@ import { lacks, MAY } from '../process/user/modes.ts';
 import type { Account } from './reader.ts';
 
 /** What git reads in a repository to give its objects out. */
-const READ_PARTS = ['HEAD', 'config', 'packed-refs', 'refs', 'objects'];
+export const READ_PARTS = ['HEAD', 'config', 'packed-refs', 'refs', 'objects'];
 /** More entries are not looked at when the one is sought that could not be read. */
 const LOOK_LIMIT = 100_000;
 
@@ -40,8 +40,15 @@ export async function unreadableIn(
   stderr = '',
 ): Promise<Outcome<never> | null> {
   const path = await firstUnreadable(repository, account);
-  if (path === null) return null;
-  const { name } = account;
+  return path === null ? null : unreadable(account, path, { repository, origin }, stderr);
+}
+
+export function unreadable(
+  { name }: Account,
+  path: string,
+  { repository, origin }: { readonly repository: string; readonly origin: string },
+  stderr = '',
+): Outcome<never> {
   const remedy = `Run setfacl -R -m u:${name}:rX ${repository}, ${OR_ANOTHER}`;
   return refused(refusal('source-closed', `${name} cannot read ${path} in ${origin}.`, { remedy, detail: { stderr } }));
 }

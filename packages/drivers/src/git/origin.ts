@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
-import { closedTo, foreign, unreadableIn } from './barred.ts';
+import { closedTo, foreign, unreadable, unreadableIn } from './barred.ts';
 import { makeCache } from './cache.ts';
 import { transportOf } from './command.ts';
 import { formatOf } from './objects.ts';
 import type { Way } from './opening.ts';
 import type { Git } from './process.ts';
-import { wayTo } from './way.ts';
+import { firstShut, wayTo } from './way.ts';
 
 const REFS_LIMIT_BYTES = 1_048_576;
 /** Where the admitted ref is kept in an object cache. */
@@ -105,8 +105,12 @@ async function unread(
   const { account } = git.reader;
   if (account !== null && !signal.aborted) {
     if (opening !== null && stderr.startsWith('bwrap:')) return closedTo(account, opening.closed, origin, true, stderr);
-    const barred = repository === null ? null : await unreadableIn(repository, origin, account, stderr);
+    if (repository === null) return unreachable(origin, stderr, signal, account.name);
+    const barred = await unreadableIn(repository, origin, account, stderr);
     if (barred !== null) return barred;
+    const shut = opening === null ? await firstShut(git, repository, signal) : null;
+    if (shut?.kind === 'directory') return closedTo(account, shut.path, origin, false, stderr);
+    if (shut?.kind === 'part') return unreadable(account, shut.path, { repository, origin }, stderr);
   }
   return unreachable(origin, stderr, signal, account?.name);
 }

@@ -115,6 +115,33 @@ test('where no sandbox can be made the closed directory is named, with what woul
   assert.match(JSON.stringify(await barred.read()), /source-closed.+Install bubblewrap.+No permissions/);
 });
 
+test('what a list of access rights keeps from the reader is named, whatever the modes say', asRoot, async (context) => {
+  const { closed, origin, read, source } = await closedGround(context);
+  await chmod(closed, 0o755);
+  const git = join(origin, '.git');
+  const places: readonly (readonly [string, string])[] = [
+    [closed, 'cannot enter'],
+    [join(git, 'objects'), 'cannot read'],
+    [join(git, 'HEAD'), 'cannot read'],
+  ];
+  valueOf(await read());
+  for (const [path, says] of places) {
+    await run('setfacl', ['-m', `u:${READER.name}:---`, path]);
+    assert.notEqual((await stat(path)).mode & 0o004, 0, 'the modes let everybody in');
+    for (const outcome of [await read(), await source.readable(origin, never())]) {
+      assert.equal(codeOf(outcome), 'source-closed', path);
+      assert.ok(JSON.stringify(outcome).includes(`${READER.name} ${says} ${path} `), JSON.stringify(outcome));
+    }
+    // The remedy, as it is told.
+    const [, remedy = ''] = /setfacl (.*?-m \S+ [^,]+),/.exec(JSON.stringify(await read())) ?? [];
+    await run('setfacl', remedy.split(' '));
+    valueOf(await read());
+  }
+  // What is broken for everybody is no matter of rights.
+  await writeFile(join(git, 'HEAD'), 'no ref');
+  assert.equal(codeOf(await read()), 'source-unreachable');
+});
+
 test('what only root can read in a repository is refused by its path', asRoot, async (context) => {
   const { repository, resolve } = await separated(context);
   for (const part of ['.git', '.git/objects', '.git/refs/heads/main', '.git/HEAD']) {

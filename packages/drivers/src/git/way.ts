@@ -1,8 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Outcome, ok } from '@idunn/kernel';
 import { isClosed } from '../process/user/modes.ts';
-import { closedTo, foreign, unreadableIn } from './barred.ts';
+import { closedTo, foreign, READ_PARTS, unreadableIn } from './barred.ts';
 import { transportOf } from './command.ts';
 import type { Way } from './opening.ts';
 import type { Git } from './process.ts';
@@ -61,10 +61,42 @@ export async function firstClosed(
   for (const at of new Set([...wayDown(directory), ...wayDown(real)])) {
     if (!(await isClosed(at, { ...account, stateGid: null }))) continue;
     // A list of access rights can say more than the modes do: the reader itself tries.
-    const { exit } = await git.alone.run({ directory: null, words: ['-C', at, '--version'], signal }, 1_024);
-    if (exit !== 0) return at;
+    if (!(await enters(git, at, signal))) return at;
   }
   return null;
+}
+
+/**
+ * What a list of access rights keeps from the reader where the modes do not, as the reader itself finds it: a directory
+ * on the way into a repository, or a part of it.
+ */
+export async function firstShut(
+  git: Git,
+  repository: string,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'directory' | 'part'; readonly path: string } | null> {
+  const real = await realpath(repository);
+  for (const path of new Set([...wayDown(repository), ...wayDown(real)])) {
+    if (!(await enters(git, path, signal))) return { kind: 'directory', path };
+  }
+  for (const path of READ_PARTS.map((part) => join(repository, part))) {
+    const about = await lstat(path).catch(() => null);
+    if (about === null || about.isSymbolicLink()) continue;
+    const reads = about.isDirectory() ? await enters(git, path, signal) : await opens(git, path, signal);
+    if (!reads) return { kind: 'part', path };
+  }
+  return null;
+}
+
+async function enters(git: Git, directory: string, signal: AbortSignal): Promise<boolean> {
+  const { exit } = await git.alone.run({ directory: null, words: ['-C', directory, '--version'], signal }, 1_024);
+  return exit === 0;
+}
+
+async function opens(git: Git, file: string, signal: AbortSignal): Promise<boolean> {
+  const words = ['hash-object', '--no-filters', '--end-of-options', file];
+  const { exit } = await git.alone.run({ directory: null, words, signal }, 1_024);
+  return exit === 0;
 }
 
 /** Whether nobody but root decides what is found under this path. */
