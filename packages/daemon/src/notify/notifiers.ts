@@ -2,6 +2,7 @@ import type { EngineApi, EngineEvent, IncidentEvent } from '@idunn/authority';
 import { type Outcome, ok, type Timers } from '@idunn/kernel';
 import type { NotifierFile } from '@idunn/release';
 import { type Notice, Notifier } from './notifier.ts';
+import { readToken } from './secret-file.ts';
 import { readSigningKey } from './signing.ts';
 import { type WayMeans, wayOf } from './ways.ts';
 
@@ -12,11 +13,13 @@ export interface Notifiers {
   stop(): void;
 }
 
-/** Every secret that a webhook is signed with is at hand: nothing is ever sent unsigned in its place. */
+/** What each webhook is signed with, and asked with, is at hand: nothing is ever sent without it. */
 export async function checkSecrets(files: readonly NotifierFile[], uid: number): Promise<Outcome<'usable'>> {
-  for (const { secret_file } of files) {
+  for (const { secret_file, token_file } of files) {
     const key = secret_file === undefined ? null : await readSigningKey(secret_file, uid);
     if (key?.ok === false) return key;
+    const token = token_file === undefined ? null : await readToken(token_file, uid);
+    if (token?.ok === false) return token;
   }
   return ok('usable');
 }

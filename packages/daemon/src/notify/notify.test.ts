@@ -101,7 +101,7 @@ async function scratch(t: TestContext): Promise<string> {
 test('a webhook gets the notice as JSON with the token of its file; any answer but 2xx is none', async (t) => {
   const directory = await scratch(t);
   const tokenFile = join(directory, 'token');
-  await writeFile(tokenFile, 'sesame\n');
+  await writeFile(tokenFile, 'sesame\n', { mode: 0o600 });
   const asked: { method: string | undefined; token: string | undefined; body: string }[] = [];
   let status = 500;
   const server = createServer((request, response) => {

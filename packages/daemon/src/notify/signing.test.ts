@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -110,36 +110,49 @@ test('each attempt has the same id and verifies as the page shows, in Node and i
   }
 });
 
-test('a secret that cannot be used is refused at the start, and nothing is sent unsigned later', async (t) => {
-  const file = await secretFile(t, `${SECRET}\n`);
-  const { arrived, webhook } = await receiver(t, () => 204);
-  const notifier = { id: 'pager', webhook, secret_file: file };
-  assert.ok((await checkSecrets([{ id: 'mail', command: ['/bin/true'] }, notifier], UID)).ok);
-  const way = wayOf(notifier, { wallMs: () => AT_S * 1_000, uid: UID });
-  const refusedWith = async (why: RegExp): Promise<void> => {
-    const checked = await checkSecrets([notifier], UID);
-    assert.ok(!checked.ok);
-    assert.equal(checked.refusal.code, 'notifier-secret-unusable');
-    assert.match(checked.refusal.reason, why);
-    assert.ok(checked.refusal.reason.includes(file) && !checked.refusal.reason.includes(SECRET.slice(6)), 'F30');
-    await assert.rejects(way.deliver(notice), why);
-  };
-  await chmod(file, 0o640);
-  await refusedWith(/can be read by others: its mode is 0640/);
-  await chmod(file, 0o600);
-  await writeFile(file, 'whsec_c2hvcnQ=');
-  await refusedWith(/does not hold whsec_/);
-  await writeFile(file, SECRET.slice(6));
-  await refusedWith(/does not hold whsec_/);
-  await rm(file);
-  await refusedWith(/cannot be read: ENOENT/);
-  await writeFile(`${file}.there`, SECRET, { mode: 0o600 });
-  await symlink(`${file}.there`, file);
-  await refusedWith(/cannot be read: ELOOP/);
-  assert.deepEqual(arrived, []);
-  if (UID !== 0) return;
-  await rm(file);
-  await writeFile(file, SECRET, { mode: 0o600 });
-  await chown(file, 1, 1);
-  await refusedWith(/belongs to uid 1/);
-});
+/** A secret file, what it holds, and what it may not hold. */
+const KINDS = [
+  { field: 'secret_file', good: SECRET, wrong: ['whsec_c2hvcnQ=', SECRET.slice(6)], says: /does not hold whsec_/ },
+  { field: 'token_file', good: 'sesame', wrong: ['', 'open sesame', 'ses\u00e4me'], says: /does not hold one word/ },
+] as const;
+
+for (const { field, good, wrong, says } of KINDS) {
+  test(`a ${field} that cannot be used is refused at the start, and nothing is sent without it later`, async (t) => {
+    const file = await secretFile(t, `${good}\n`);
+    const { arrived, webhook } = await receiver(t, () => 204);
+    const notifier = { id: 'pager', webhook, [field]: file };
+    assert.ok((await checkSecrets([{ id: 'mail', command: ['/bin/true'] }, notifier], UID)).ok);
+    const way = wayOf(notifier, { wallMs: () => AT_S * 1_000, uid: UID });
+    const refusedWith = async (why: RegExp): Promise<void> => {
+      const checked = await checkSecrets([notifier], UID);
+      assert.ok(!checked.ok);
+      assert.equal(checked.refusal.code, 'notifier-secret-unusable');
+      assert.match(checked.refusal.reason, why);
+      assert.ok(checked.refusal.reason.includes(file) && !checked.refusal.reason.includes(good.slice(-6)), 'F30');
+      await assert.rejects(way.deliver(notice), why);
+    };
+    await chmod(file, 0o640);
+    await refusedWith(/can be read by others: its mode is 0640/);
+    await chmod(file, 0o600);
+    for (const text of wrong) {
+      await writeFile(file, text);
+      await refusedWith(says);
+    }
+    await writeFile(file, 'x'.repeat(5_000));
+    await refusedWith(/has more than \d+ bytes/);
+    await rm(file);
+    await refusedWith(/cannot be read: ENOENT/);
+    await mkdir(file);
+    await refusedWith(/is no regular file/);
+    await rmdir(file);
+    await writeFile(`${file}.there`, good, { mode: 0o600 });
+    await symlink(`${file}.there`, file);
+    await refusedWith(/cannot be read: ELOOP/);
+    assert.deepEqual(arrived, []);
+    if (UID !== 0) return;
+    await rm(file);
+    await writeFile(file, good, { mode: 0o600 });
+    await chown(file, 1, 1);
+    await refusedWith(/belongs to uid 1/);
+  });
+}

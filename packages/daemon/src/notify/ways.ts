@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { NotifierFile } from '@idunn/release';
 import type { Way } from './notifier.ts';
+import { readToken } from './secret-file.ts';
 import { readSigningKey, webhookHeaders } from './signing.ts';
 
 /** How long one delivery may take. */
@@ -29,7 +29,7 @@ export function wayOf(file: NotifierFile, means: WayMeans, patienceMs = PATIENCE
   };
 }
 
-/** Token and secret are read for each delivery, and are in no message of ours; without its secret nothing is sent. */
+/** Token and secret are read for each delivery, and are in no message of ours; without one of them nothing is sent. */
 async function post(
   url: URL,
   { token_file, secret_file }: NotifierFile,
@@ -38,17 +38,17 @@ async function post(
   { wallMs, uid }: WayMeans,
   patienceMs: number,
 ): Promise<void> {
-  const token = token_file === undefined ? null : (await readFile(token_file, 'utf8')).trim();
+  const token = token_file === undefined ? null : await readToken(token_file, uid);
   const key = secret_file === undefined ? null : await readSigningKey(secret_file, uid);
-  if (key?.ok === false) throw new Error(key.refusal.reason);
-  const signed = webhookHeaders({ id, timestampS: Math.floor(wallMs() / 1_000), body }, key?.value ?? null);
+  for (const read of [token, key]) if (read?.ok === false) throw new Error(read.refusal.reason);
+  const signed = webhookHeaders({ id, timestampS: Math.floor(wallMs() / 1_000), body }, key?.ok ? key.value : null);
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;
   await new Promise<void>((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       ...signed,
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(token?.ok ? { authorization: `Bearer ${token.value}` } : {}),
     };
     const signal = AbortSignal.timeout(patienceMs);
     const outgoing = request(url, { method: 'POST', headers, agent: false, signal }, (answer) => {

@@ -92,9 +92,9 @@ export const daemonErrors = entries({
     retry: 'retryable',
   },
   'notifier-secret-unusable': {
-    reason: 'The secret that a webhook is signed with cannot be used, and nothing is sent unsigned in its place.',
+    reason: 'The secret or token of a webhook cannot be used, and nothing is sent without it.',
     remedy:
-      'Write whsec_ and 24 to 64 random bytes in base64 into the file, owned by the daemon’s user with mode 0600, or leave secret_file out.',
+      'Make the file one of the daemon’s user with mode 0600, with whsec_ and 24 to 64 random bytes in base64 for secret_file, or the token alone for token_file; or leave it out.',
     blame: 'user',
     retry: 'final',
   },
