@@ -182,6 +182,16 @@ test('I9: of a program that keeps no state a spare that newer records launched i
   assert.equal(world.processes.get(last)?.alive, true);
 });
 
+test('I9: restarts that went with their records count for none of the six that page', async () => {
+  const kills = [900, 7_000, 20_000, 40_000, 80_000, 170_000, 340_000].map((atMs) => ({ target: 'app', atMs }));
+  const simulation = new Simulation({ ...diesOnce('good', ROWS), kills, restored: { takenAtMs: 500, atMs: 7_400 } });
+  const { violations, world } = await simulation.run();
+  assert.deepEqual(violations, []);
+  const backMs = world.ledger.of('restored')[0]?.atMs ?? 0;
+  assert.ok(world.ledger.of('started').filter(({ atMs }) => atMs < backMs).length > 1, 'one was restarted before');
+  assert.ok(world.ledger.of('told-incident').some(({ code, open }) => code === 'restarted-too-often' && open));
+});
+
 test('I9: of a program that keeps no state, what older records admitted is brought back and routed', async () => {
   const shape = { stores: 0, routed: true };
   const simulation = new Simulation({ ...twoDeploys('good', shape), restored: { takenAtMs: 150, atMs: 700 } });

@@ -18,6 +18,8 @@ function unpaged({ world, scenario }: Judged, target: string): readonly Violatio
   const own = deploys.filter((deploy) => deploy.target === target);
   // The operator's restarts, and those that a reboot asks for, are charged to nobody.
   if (own.length !== 1 || orders.length > 0 || reboots.length > 0 || strikes.length > 0) return [];
+  // Those that went with the records are charged to nobody either.
+  const lost = forgottenDeeds(world);
   let admitted = false;
   let told = false;
   const attemptsMs: number[] = [];
@@ -27,7 +29,7 @@ function unpaged({ world, scenario }: Judged, target: string): readonly Violatio
     }
     if (!isOf(world, entry, target)) return [];
     if (entry.kind === 'told-admitted') admitted = true;
-    if (entry.kind !== 'started' || !admitted) return [];
+    if (entry.kind !== 'started' || !admitted || lost.has(entry)) return [];
     attemptsMs.push(entry.atMs);
     const recent = attemptsMs.filter((atMs) => entry.atMs - atMs < CHARGED_SPAN_MS).length - 1;
     if (recent < CHARGED_LIMIT || told) return [];
