@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../scripts/lib/fleet-files.mjs';
@@ -18,19 +18,14 @@ async function receiver(t: TestContext) {
   const { from: port } = await freePorts(randomInt(400));
   const told: Told[] = [];
   let happened = Promise.withResolvers<void>();
-  let server: Server | null = null;
-  const leave = async (): Promise<void> => {
-    if (server === null) return;
-    await new Promise((resolve) => server?.close(resolve));
-    server = null;
-  };
-  t.after(leave);
+  let leave = async (): Promise<void> => {};
+  t.after(() => leave());
   return {
     url: `http://127.0.0.1:${port}/idunn`,
     told,
-    leave,
+    leave: () => leave(),
     async come(): Promise<void> {
-      server = createServer((request, response) => {
+      const server = createServer((request, response) => {
         let body = '';
         request.on('data', (chunk: Buffer) => (body += chunk.toString()));
         request.on('end', () => {
@@ -41,6 +36,10 @@ async function receiver(t: TestContext) {
       });
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
+      leave = async () => {
+        leave = async () => {};
+        await new Promise((resolve) => server.close(resolve));
+      };
     },
     /** The first notice of an incident in that state. */
     async got(state: string, incident?: string): Promise<Told> {
