@@ -3,7 +3,16 @@ import { chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { absent, type HistoryEntry, openRecordStore, seen, systemClock, systemTimers } from '@idunn/kernel';
+import {
+  absent,
+  type HistoryEntry,
+  openRecordStore,
+  type RecordStore,
+  StoreFault,
+  seen,
+  systemClock,
+  systemTimers,
+} from '@idunn/kernel';
 import { RECORD_KINDS } from '../records/kinds.ts';
 import { createStops, stopFile } from '../stops/port.ts';
 import { encodeStop, type StopKind, WHOLE_FLEET } from '../stops/record.ts';
@@ -27,6 +36,23 @@ async function bench(t: TestContext) {
   const steward = { user: 'grace', store: join(state, 'grace/freeze.json') };
   const faults: unknown[] = [];
   const reported = new Map<string, Causes>();
+  const changed: string[] = [];
+  /** The store writes the next batch, cannot tell, and cannot be read for once. */
+  const unheard = { next: false, read: false };
+  const doubtful: RecordStore = {
+    ...store,
+    async get(key) {
+      if (!unheard.read) return store.get(key);
+      unheard.read = false;
+      throw new StoreFault('store-unreadable', 'the disk is away');
+    },
+    async commit(batch) {
+      const result = await store.commit(batch);
+      if (!unheard.next) return result;
+      Object.assign(unheard, { next: false, read: true });
+      return { kind: 'unknown', because: 'the answer was lost' };
+    },
+  };
   let waiting: (() => void)[] = [];
   const happened = (): void => {
     for (const tell of waiting.splice(0)) tell();
@@ -49,7 +75,7 @@ async function bench(t: TestContext) {
     };
     const core = {
       ports: { freeze, clock, timers },
-      journal: new Journal(store),
+      journal: new Journal(doubtful),
       get stopped() {
         return over;
       },
@@ -61,7 +87,10 @@ async function bench(t: TestContext) {
         },
       },
     } as unknown as EngineCore;
-    const book = new StopBook(core, happened);
+    const book = new StopBook(core, (target) => {
+      changed.push(target);
+      happened();
+    });
     book.start();
     const running = {
       stop: () => {
@@ -90,7 +119,7 @@ async function bench(t: TestContext) {
     const words = { by: 'somebody', reason, since: '2026-11-30T00:00:00.000Z', freshId: `${kind}-${verb}` };
     assert.ok((await writeStop(about, { state: verb, ...words })).ok);
   };
-  return { state, store, steward, daemon, entries, until, write, reported };
+  return { state, store, steward, daemon, entries, until, write, reported, changed, unheard, faults };
 }
 
 const told = ({ kind, subject, actor, body }: HistoryEntry): unknown[] => {
@@ -159,4 +188,22 @@ test('I10: a stop that cannot be read is in the history and an incident, until i
   await write('hold', 'app', 'clear');
   await until(() => reported.get('app')?.size === 0);
   assert.deepEqual((await entries(2)).at(-1)?.kind, 'hold.cleared');
+});
+
+test('F27: a stop whose record was written unheard is told to whoever waits all the same', async (t) => {
+  const { daemon, entries, until, write, changed, unheard, faults } = await bench(t);
+  daemon();
+  await write('hold', 'app', 'engaged');
+  await entries(1);
+  await until(() => changed.includes('app'));
+  changed.length = 0;
+  unheard.next = true;
+  await write('hold', 'app', 'clear');
+  await until(() => changed.length > 0);
+  assert.deepEqual(changed, [WHOLE_FLEET]);
+  assert.deepEqual(
+    (await entries(2)).map(({ kind }) => kind),
+    ['hold.engaged', 'hold.cleared'],
+  );
+  assert.equal(faults.splice(0).length, 1);
 });
