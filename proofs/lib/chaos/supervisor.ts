@@ -6,7 +6,7 @@ const LOOK_MS = 200;
 
 /** Starts the daemon again when it has ended, as the machine's service manager would. */
 export class Supervisor {
-  /** Ends, caused by nobody here, of daemons that served: one that finds the disk full refuses to begin and says so. */
+  /** Ends, caused by nobody here, of daemons that served: one that finds the disk full does not begin, and says so. */
   ownEnds = 0;
   starts = 0;
   readonly #fleet: Fleet;
