@@ -108,17 +108,20 @@ async function unread(
     if (repository === null) return unreachable(origin, stderr, signal, account.name);
     const barred = await unreadableIn(repository, origin, account, stderr);
     if (barred !== null) return barred;
-    const shut = opening === null ? await firstShut(git, repository, signal) : null;
+    const mayBeShut = opening === null && !isForeign(stderr);
+    const shut = mayBeShut ? await firstShut(git, repository, signal) : null;
     if (shut?.kind === 'directory') return closedTo(account, shut.path, origin, false, stderr);
     if (shut?.kind === 'part') return unreadable(account, shut.path, { repository, origin }, stderr);
   }
   return unreachable(origin, stderr, signal, account?.name);
 }
 
+const isForeign = (stderr: string): boolean => /detected dubious ownership/.test(stderr);
+
 /** `reader`: the account that read, where it is not the daemon's own. */
 export function unreachable(origin: string, stderr: string, signal: AbortSignal, reader?: string): Outcome<never> {
   if (signal.aborted) return withdrawn(origin);
-  if (/detected dubious ownership/.test(stderr)) return foreign(origin, stderr);
+  if (isForeign(stderr)) return foreign(origin, stderr);
   const [first = 'git gave no reason'] = stderr.split('\n');
   const by = reader === undefined ? '' : ` as ${reader}`;
   return refused(refusal('source-unreachable', `${origin} could not be read${by}: ${first}`, { detail: { stderr } }));
