@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { statFields } from './process.ts';
 
 /** Who listens where a program was found to be well. */
 export type Listener =
@@ -80,11 +81,7 @@ async function belongs(pid: number, program: Program): Promise<boolean> {
   return false;
 }
 
-async function parentOf(pid: number): Promise<number> {
-  const stat = await text(`/proc/${pid}/stat`);
-  // The command's name may hold anything: fields count from its last parenthesis.
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
-}
+const parentOf = async (pid: number): Promise<number> => Number(statFields(await text(`/proc/${pid}/stat`))[1] ?? 0);
 
 const processes = async (): Promise<readonly number[]> =>
   (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number);

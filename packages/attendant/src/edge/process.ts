@@ -12,8 +12,10 @@ export function lives(pid: number, startTime: string): 'yes' | 'no' | 'unknown' 
     const code = error instanceof Error && 'code' in error ? error.code : null;
     return code === 'ENOENT' || code === 'ESRCH' ? 'no' : 'unknown';
   }
-  // The command's name may hold anything: fields count from its last parenthesis.
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(line);
   if (fields[19] !== startTime) return 'no';
   return fields[0] === 'Z' || fields[0] === 'X' ? 'unknown' : 'yes';
 }
+
+/** The fields of /proc/PID/stat from its third on; the command's name may hold anything, also a parenthesis. */
+export const statFields = (line: string): readonly string[] => line.slice(line.lastIndexOf(')') + 2).split(' ');

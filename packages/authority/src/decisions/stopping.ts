@@ -4,19 +4,11 @@ import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { awaitDisclosure } from './await-disclosure.ts';
 import { claimFor } from './claim.ts';
-import { LOOK_AGAIN_MS } from './deadline.ts';
-import { attempt, type Decision, enter, wait } from './decision.ts';
+import { attempt, type Decision, enter } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
 import { readFreeze } from './freeze.ts';
-import {
-  type Held,
-  heldApart,
-  incumbentsOf,
-  leaseAtHand,
-  runsBeside,
-  unprovableEnd,
-  untakeable,
-} from './lease-at-hand.ts';
+import { heldApart, incumbentsOf, leaseAtHand, runsBeside, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { lookAgain } from './look-again.ts';
 import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
 import { directionOf } from './restarting-direction.ts';
@@ -112,10 +104,3 @@ function intend(
     return attempt(e, claim, { what: 'the owner claim beside the state', ...at }, intent);
   });
 }
-
-const lookAgain = ({ e, untilMs }: Stopping, what: string, held?: Held): Decision =>
-  wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
-    untilMs,
-    wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-    incident: held?.incident,
-  });

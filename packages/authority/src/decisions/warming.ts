@@ -4,15 +4,16 @@ import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { awaitDisclosure } from './await-disclosure.ts';
 import { claimFor } from './claim.ts';
-import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
-import { attempt, type Decision, enter, type Strand, together, tolerate, wait } from './decision.ts';
+import { deadlineMs, isPast } from './deadline.ts';
+import { attempt, type Decision, enter, type Strand, together, tolerate } from './decision.ts';
 import { echo, writeNonce } from './echo.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited, meetEarly } from './launch.ts';
-import { type Held, heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import { lookAgain } from './look-again.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
 import { observerAway } from './receipt.ts';
@@ -197,10 +198,3 @@ function intend(at: Warming, lease: Lease | null): Decision {
     return lease === null ? intent([]) : echoesAndClaim(at, lease, intent);
   });
 }
-
-const lookAgain = ({ e, untilMs }: Warming, what: string, held?: Held): Decision =>
-  wait(what, held?.remedy ?? 'idunn doctor; the incumbent keeps serving meanwhile', {
-    untilMs,
-    wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-    incident: held?.incident,
-  });
