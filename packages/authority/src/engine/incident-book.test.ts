@@ -171,3 +171,18 @@ test('a cause of less than a second is told to nobody; one that comes back withi
   await pass(5_000);
   assert.deepEqual(told, ['opened presence-lapsed']);
 });
+
+test('a cause that ends while its opening is written is closed, and one that comes back while it is closed opened', async () => {
+  const { daemon, pass, during, told } = incidentBench();
+  const { book } = daemon();
+  book.report('app', amiss());
+  during(() => book.report('app', WELL));
+  await pass(10_000);
+  assert.deepEqual(told, ['opened presence-lapsed', 'closed presence-lapsed']);
+  book.report('app', amiss());
+  await pass(2_000);
+  book.report('app', WELL);
+  during(() => book.report('app', amiss()));
+  await pass(10_000);
+  assert.deepEqual(told.slice(2), ['opened presence-lapsed', 'closed presence-lapsed', 'opened presence-lapsed']);
+});

@@ -119,11 +119,16 @@ export class IncidentBook {
     if (causes.size + unsure.size + before.causes.size + before.unsure.size === 0) return;
     this.#parts.set(target, new Map(parts).set(part, { causes, unsure }));
     for (const code of new Set([...before.causes.keys(), ...before.unsure, ...causes.keys(), ...unsure])) {
-      const key = incidentKey(target, code);
-      const amiss = this.causes(target).has(code);
-      if (amiss === this.#open.has(key)) this.#since.delete(key);
-      else this.#differ(key, amiss ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
+      this.#compare(target, code);
     }
+  }
+
+  /** What is amiss and what is open differ since now, or do not. */
+  #compare(target: string, code: IncidentCode): void {
+    const key = incidentKey(target, code);
+    const amiss = this.causes(target).has(code);
+    if (amiss === this.#open.has(key)) this.#since.delete(key);
+    else this.#differ(key, amiss ? OPEN_AFTER_MS : CLOSE_AFTER_MS);
   }
 
   /** What is amiss with a target now; what is open and cannot be said now is so still. */
@@ -244,6 +249,8 @@ export class IncidentBook {
       if (detail !== undefined) await this.#opens(key, { target, code, detail, at });
       else if (kept !== undefined) await this.#closes(key, kept);
       this.#since.delete(key);
+      // It may have ended, or come back, while that was written.
+      this.#compare(target, code);
     }
   }
 

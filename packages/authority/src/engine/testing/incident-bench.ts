@@ -32,6 +32,7 @@ export function incidentBench() {
   let generations = 0;
   let lost: Lost | null = null;
   let isDeaf = false;
+  let meanwhile: (() => void) | null = null;
 
   function commit({ mutations, history: drafts = [] }: Batch): CommitResult {
     const answer = lost;
@@ -73,6 +74,8 @@ export function incidentBench() {
       async commit(batch: Batch) {
         if (!step()) return never();
         const result = commit(batch);
+        meanwhile?.();
+        meanwhile = null;
         return step() ? result : never();
       },
     } as unknown as RecordStore;
@@ -109,5 +112,9 @@ export function incidentBench() {
   const lose = (how: Lost): void => {
     lost = how;
   };
-  return { daemon, pass, lose, records, history, arrived, told, faults };
+  /** What happens while the next write is on its way. */
+  const during = (work: () => void): void => {
+    meanwhile = work;
+  };
+  return { daemon, pass, lose, during, records, history, arrived, told, faults };
 }
