@@ -1,9 +1,7 @@
 import { type Mutation, moment, ok, StoreFault } from '@idunn/kernel';
-import type { Plan } from '@idunn/release';
 import type { Concern } from '../decisions/continuity-decision.ts';
 import type { Act, Persist, Wait } from '../decisions/decision.ts';
 import { effectKey } from '../decisions/effects.ts';
-import type { DeployEvidence } from '../decisions/evidence.ts';
 import { hiddenBy, type IncidentCode } from '../model/incident-code.ts';
 import { keyOf } from '../records/kinds.ts';
 import type { TargetRecord } from '../records/target.ts';
@@ -12,19 +10,18 @@ import { applyPersist } from './apply.ts';
 import { causesOf } from './causes.ts';
 import type { EngineCore } from './core.ts';
 import { FirstWrites } from './first-writes.ts';
+import { gather } from './gather.ts';
 import type { Causes } from './incident-book.ts';
 import { type Held, put } from './journal.ts';
-import { begun, Lane, type Readings } from './lane.ts';
+import { begun, Lane } from './lane.ts';
 import { perform } from './perform.ts';
-import { changesTheWorld, moveInReadings, planAtHand, wantsMore } from './readings.ts';
+import { changesTheWorld, moveInReadings, wantsMore } from './readings.ts';
 import { Teller } from './teller.ts';
 import { Vigil } from './vigil.ts';
-import { launchIn, NOTHING_READ, read, readingsOf, STOPS_NOT_READ, stops, wantsStops, words } from './witness.ts';
+import { launchIn } from './witness.ts';
 
 /** Steps that one wake may take before the actor yields to others; nothing legitimate needs as many. */
 const STEPS_PER_WAKE = 256;
-/** How long a reading before the handover counts as fresh. */
-const FRESH_MS = 100;
 /** Wait after the store could not be read or written. */
 const STORE_PAUSE_MS = 500;
 
@@ -244,8 +241,9 @@ export class TargetActor {
     if (lane.tx.ended || lane.busy) return;
     // An observer that is back is told first what stands, so that what disagrees shows before the graph changes (I4).
     if (isAtDoor(lane.tx) && this.vigil.acting) return;
-    const evidence = await this.#evidence(lane);
-    if (this.#core.stopped || this.#stale || evidence === null) return this.#again();
+    if (this.record === null) return;
+    const evidence = await gather(this.#core, lane, this.record.value, this.#firstWrites.shown);
+    if (this.#core.stopped || this.#stale) return this.#again();
     const decision = this.#core.decide(lane.tx, evidence);
     this.#teller.reached(lane, decision, evidence.now);
     switch (decision.kind) {
@@ -260,55 +258,6 @@ export class TargetActor {
 
   #again(): void {
     this.#awake = true;
-  }
-
-  async #evidence(lane: Lane): Promise<DeployEvidence | null> {
-    const core = this.#core;
-    const { record } = this;
-    if (record === null) return null;
-    const target = record.value;
-    const shelf = core.library.shelfAtHand(lane.tx, target) ?? (await core.library.shelf(lane.tx, target));
-    const plan = planAtHand(lane, shelf.plans);
-    const context = core.witness;
-    const readings = this.#standing(lane, plan) ?? (await this.#read(lane, target, plan));
-    const stop = wantsStops(lane.tx, plan) ? await stops(context, lane.tx, plan) : STOPS_NOT_READ;
-    const slots = words(context, lane, target, readings);
-    lane.hear(slots);
-    return {
-      ...readings,
-      ...stop,
-      now: moment(core.ports.clock),
-      fresh: core.fresh(),
-      target,
-      plans: shelf.plans,
-      incarnations: shelf.incarnations,
-      answers: lane.shown,
-      marks: lane.marks(this.#firstWrites.shown),
-      running: [...lane.running.keys()],
-      slots,
-    };
-  }
-
-  /**
-   * What still stands of what was read: until something puts it in doubt, and before the handover no longer than a
-   * moment in any case.
-   */
-  #standing(lane: Lane, plan: Plan | null): Readings | null {
-    const { reads, each } = readingsOf(lane.tx, plan);
-    // Before there is a plan nothing is decided by what stands.
-    if (reads.length === 0 || (lane.tx.state.phase === 'planned' && plan === null)) return NOTHING_READ;
-    return each && this.#core.ports.clock.monotonicMs() - lane.readAtMs > FRESH_MS ? null : lane.readings;
-  }
-
-  async #read(lane: Lane, target: TargetRecord, plan: Plan | null): Promise<Readings> {
-    const atMs = this.#core.ports.clock.monotonicMs();
-    const { doubts } = lane;
-    const readings = await read(this.#core.witness, lane, target, plan, readingsOf(lane.tx, plan).reads);
-    if (doubts === lane.doubts) {
-      lane.readings = readings;
-      lane.readAtMs = atMs;
-    }
-    return readings;
   }
 
   async #persist(lane: Lane, decision: Persist): Promise<void> {

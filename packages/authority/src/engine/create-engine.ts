@@ -245,9 +245,9 @@ export function createEngine(
 
 const targetIn = (incarnation: string): string => incarnation.slice(0, incarnation.lastIndexOf('@'));
 
-/** Ports of everything that lives or is about to: no two launches of a fleet share one. */
-const portsOf = ({ record, vigil, lanes }: TargetActor): readonly number[] => {
-  const living = [record?.value.admitted, record?.value.stranded, vigil.spareDocument];
+/** Ports of what lives, is about to, or may be named by a route still: no two launches of a fleet share one. */
+const portsOf = ({ record, lanes }: TargetActor): readonly number[] => {
+  const living = [record?.value.admitted, record?.value.stranded];
   return [...new Set([...living, ...[...lanes.values()].map(({ tx }) => tx.state)].flatMap(portsIn))];
 };
 

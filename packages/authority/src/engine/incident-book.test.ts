@@ -172,7 +172,7 @@ test('a cause of less than a second is told to nobody; one that comes back withi
   assert.deepEqual(told, ['opened presence-lapsed']);
 });
 
-test('a cause that ends while its opening is written is closed, and one that comes back while it is closed opened', async () => {
+test('a cause that ends while its opening is written is closed; one that comes back meanwhile is opened', async () => {
   const { daemon, pass, during, told } = incidentBench();
   const { book } = daemon();
   book.report('app', amiss());

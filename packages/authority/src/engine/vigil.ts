@@ -157,13 +157,6 @@ export class Vigil {
     return { wait: resting.decision.wait, since: resting.since, attemptAtMs: resting.decision.attemptAtMs };
   }
 
-  /** The activation that was minted ahead: its port is promised. */
-  get spareDocument(): unknown {
-    const spare = this.#record?.value.spare ?? null;
-    const minted = spare === null ? undefined : this.#answers.get(`mint ${spare.activation}`)?.outcome;
-    return minted?.ok === true ? minted.value : null;
-  }
-
   async turn(): Promise<void> {
     this.#hold = NOT_LOOKED;
     this.#route = NOT_LOOKED;

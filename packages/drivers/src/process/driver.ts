@@ -12,12 +12,12 @@ import type {
   WorkloadPort,
 } from '@idunn/authority';
 import { type Digest, type Evidence, type Outcome, ok, seen, unknown } from '@idunn/kernel';
-import type { Activation, ObservedRuntime, RuntimeIdentity } from '@idunn/readiness';
+import type { Activation, ObservedRuntime } from '@idunn/readiness';
 import type { LaunchContract } from '@idunn/release';
 import { type ActivationFiles, activationFiles, isSegment } from './activation-directory.ts';
 import { isAttended } from './attended.ts';
 import { carriersOf } from './carriers.ts';
-import { findGroupRoom, members, parseHierarchies } from './control-group.ts';
+import { findGroupRoom, parseHierarchies } from './control-group.ts';
 import { digestBook } from './digest-book.ts';
 import { FileDigests } from './file-digests.ts';
 import { isDirectory } from './files.ts';
@@ -25,7 +25,7 @@ import { findProcess } from './find.ts';
 import { openGate } from './gate/open-gate.ts';
 import { ownStandpoint } from './identity.ts';
 import { keptPorts } from './kept-ports.ts';
-import { launchesOf } from './launches.ts';
+import { Launches } from './launches.ts';
 import { findPrlimit } from './limits.ts';
 import { redactorFor, tailOf } from './log-file.ts';
 import { LogKeeper, scrubLogs } from './log-keeper.ts';
@@ -33,9 +33,8 @@ import { forgetOldLogs } from './log-retention.ts';
 import { Mint, readActivation } from './mint.ts';
 import { observeProcess } from './observe.ts';
 import type { ProcessDriverOptions } from './options.ts';
-import { endAll, type OthersEnded } from './others.ts';
+import { endAll, insideTree, type OthersEnded } from './others.ts';
 import { Ports } from './ports.ts';
-import { readStat } from './proc.ts';
 import { Rehearsals } from './rehearsal/rehearsals.ts';
 import { removeActivation } from './retire.ts';
 import { clearGroups, groupOf, handleOf, type Machine, runsAs, type StartSite, startProgram } from './start.ts';
@@ -106,6 +105,7 @@ class LinuxProcesses implements ProcessDriver {
   readonly #options: ProcessDriverOptions;
   readonly #machine: Machine;
   readonly #ports: Ports;
+  readonly #launches: Launches;
   readonly #mint: Mint;
   readonly #deaths: DeathWatch;
   readonly #logs: LogKeeper;
@@ -124,7 +124,8 @@ class LinuxProcesses implements ProcessDriver {
     const room = options.controlGroups === 'never' ? null : findGroupRoom(hierarchies, options.fleet);
     this.#machine = { from, hierarchies, room, prlimit: findPrlimit() };
     this.#digests = new FileDigests(digestBook(join(options.roots.runtime, 'digests'), options.clock));
-    this.#ports = new Ports(() => keptPorts(options, from));
+    this.#ports = new Ports(() => keptPorts(options.roots.runtime, from));
+    this.#launches = new Launches(options.roots.runtime);
     this.#mint = new Mint(options, this.#ports);
     this.#deaths = new DeathWatch(from, options.timers, options.repairMs ?? REPAIR_MS);
     this.#logs = new LogKeeper(options.timers, options.logLookMs ?? LOG_LOOK_MS);
@@ -204,7 +205,7 @@ class LinuxProcesses implements ProcessDriver {
   }
 
   async running(target: string): Promise<Evidence<readonly RunningLaunch[]>> {
-    const launches = await launchesOf(this.#options.roots.runtime, target);
+    const launches = await this.#launches.of(target);
     if (launches.kind !== 'seen') return launches;
     const running: RunningLaunch[] = [];
     for (const activation of launches.value) {
@@ -289,7 +290,7 @@ class LinuxProcesses implements ProcessDriver {
     const { from } = this.#machine;
     const { timers, killMs = KILL_MS } = this.#options;
     const carriers = await carriersOf(handle.activation, from);
-    const inside = this.#insideTree(handle.identity);
+    const inside = insideTree(handle.identity, this.#machine.room);
     return endAll(
       carriers.filter(({ pid }) => !inside(pid)),
       { from, timers, killMs },
@@ -347,15 +348,6 @@ class LinuxProcesses implements ProcessDriver {
     return new Rehearsals(site, rehearsal);
   }
 
-  #insideTree(identity: RuntimeIdentity): (pid: number) => boolean {
-    const { room } = this.#machine;
-    if (identity.controlGroup !== null && room !== null) {
-      const inside = new Set(members(join(room.hierarchy.mount, identity.controlGroup)));
-      return (pid) => inside.has(pid);
-    }
-    return (pid) => descendsFrom(pid, identity.pid);
-  }
-
   #keepLog({ target, activation }: WorkloadHandle): void {
     try {
       const ticket = this.#ticket(activation);
@@ -386,15 +378,4 @@ class LinuxProcesses implements ProcessDriver {
   #files(activation: string): ActivationFiles {
     return activationFiles(this.#options.roots.runtime, activation);
   }
-}
-
-/** Follows the parents up; true when `ancestor` is on the way. */
-function descendsFrom(pid: number, ancestor: number): boolean {
-  for (let at = pid; at > 1; ) {
-    if (at === ancestor) return true;
-    const stat = readStat(at);
-    if (stat.kind !== 'seen') return false;
-    at = stat.value.parent;
-  }
-  return false;
 }

@@ -1,26 +1,21 @@
 import { filesNamed, keptNames } from './activation-directory.ts';
-import { readIfThere } from './files.ts';
+import { readOwnIfThere } from './files.ts';
 import { type Standpoint, vital } from './identity.ts';
-import { namedIn, readActivation } from './mint.ts';
-import type { ProcessDriverOptions } from './options.ts';
+import { saidIn } from './mint.ts';
 import { readProcess, readTicket } from './ticket.ts';
 
 /**
  * Ports that daemons before this one promised, by activation: of those that were not started yet, as a spare, and of
  * those whose process is not seen gone. What ended keeps none: the next of a program that cannot overlap has the same.
+ * A port is only passed over for what is read here, so no signature is looked at.
  */
-export async function keptPorts(
-  { roots, fleet, machine, authorityKey }: ProcessDriverOptions,
-  from: Standpoint,
-): Promise<ReadonlyMap<string, number>> {
+export async function keptPorts(runtime: string, from: Standpoint): Promise<ReadonlyMap<string, number>> {
   const kept = new Map<string, number>();
-  for (const name of await keptNames(roots.runtime)) {
-    const files = filesNamed(roots.runtime, name);
-    const named = namedIn((await readIfThere(files.activation)) ?? '');
-    if (named === null) continue;
-    const activation = await readActivation(files, { fleet, machine }, authorityKey, named);
-    if (!activation.ok || activation.value.endpoint === null || isOver(files, from)) continue;
-    kept.set(named, activation.value.endpoint.port);
+  for (const name of await keptNames(runtime)) {
+    const files = filesNamed(runtime, name);
+    const said = saidIn(readOwnIfThere(files.activation) ?? '');
+    if (said === null || said.endpoint === null || isOver(files, from)) continue;
+    kept.set(said.activation, said.endpoint.port);
   }
   return kept;
 }

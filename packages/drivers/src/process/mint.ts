@@ -251,11 +251,14 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-/** Of whom a record of `readActivation` says that it is, before it is verified; `null` where it says nothing. */
-export function namedIn(text: string): string | null {
+/**
+ * What a record of `readActivation` says, without a look at who signed it: for what a false word could only be careful
+ * about. `null` where it says nothing.
+ */
+export function saidIn(text: string): Activation | null {
   const envelope = z.object({ payload: z.string() }).safeParse(parseOrNull(text));
   const payload = parseOrNull(Buffer.from(envelope.data?.payload ?? '', 'base64').toString());
-  return z.object({ record: z.object({ activation: z.string() }) }).safeParse(payload).data?.record.activation ?? null;
+  return statementSchema.safeParse(payload).data?.record ?? null;
 }
 
 /** The 32-byte seed of a private key, base64. */

@@ -1,6 +1,10 @@
+import { join } from 'node:path';
 import type { Timers } from '@idunn/kernel';
 import type { RuntimeIdentity } from '@idunn/readiness';
+import { members } from './control-group.ts';
 import { type Standpoint, signal, vital } from './identity.ts';
+import { readStat } from './proc.ts';
+import type { Machine } from './start.ts';
 
 /** What came of processes that should not be. */
 export interface OthersEnded {
@@ -28,4 +32,21 @@ export async function endAll(
   }
   const left = remaining();
   return { ended: living.filter((identity) => !left.includes(identity)), left };
+}
+
+/** Whether a process belongs to the tree of another: by its control group, or where it has none by its parents. */
+export function insideTree(identity: RuntimeIdentity, room: Machine['room']): (pid: number) => boolean {
+  if (identity.controlGroup === null || room === null) return (pid) => descendsFrom(pid, identity.pid);
+  const inside = new Set(members(join(room.hierarchy.mount, identity.controlGroup)));
+  return (pid) => inside.has(pid);
+}
+
+function descendsFrom(pid: number, ancestor: number): boolean {
+  for (let at = pid; at > 1; ) {
+    if (at === ancestor) return true;
+    const stat = readStat(at);
+    if (stat.kind !== 'seen') return false;
+    at = stat.value.parent;
+  }
+  return false;
 }
