@@ -53,3 +53,12 @@ test('I1: of two fleets that meet over a new state one owns it, wherever each ke
   assert.deepEqual([...owners].toSorted(), ['elsewhere', 'simulated']);
   assert.ok(late.has('foreign-claim'), 'some had launched their candidate already');
 });
+
+test('I6: a reboot in the middle of a deployment ends both authorities and what both run', async () => {
+  for (let atMs = 10; atMs <= 120; atMs += 2) {
+    const scenario = beside(ROWS, { deploys: [{ atMs: 15, behaviour: 'good' }] });
+    const deploys = scenario.deploys.map((deploy) => ({ ...deploy, atMs: deploy.atMs + 300 }));
+    const { violations } = await new Simulation({ ...scenario, deploys, reboots: [{ atMs }] }).run();
+    assert.deepEqual([atMs, violations], [atMs, []]);
+  }
+});

@@ -113,8 +113,12 @@ export class Rival {
   #dies(): boolean {
     this.#points += 1;
     if (this.#points !== this.#scenario.crashAt) return false;
-    this.#life?.die('a death of the rival');
+    this.die('a death of the rival');
     return true;
+  }
+
+  die(at: string): void {
+    this.#life?.die(at);
   }
 
   #died(): void {

@@ -226,9 +226,10 @@ export class Simulation implements Struck {
     await this.time.run(isAnswered, this.time.nowMs + SETTLE_STEP_MS);
   }
 
-  /** Kills the engine and every process, and begins a new boot. */
+  /** Kills every engine and every process, and begins a new boot. */
   reboot(): void {
     this.#life?.die('reboot');
+    this.#rival?.die('reboot');
     this.world.reboot();
   }
 

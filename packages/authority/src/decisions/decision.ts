@@ -131,6 +131,42 @@ export function attempt<K extends EffectKind>(
   return wait(`${options.what}: ${refusal.reason}`, refusal.remedy, { untilMs: options.untilMs, wakeAtMs: dueMs });
 }
 
+/** How long the same question or deed waits for its next time, and what a person can do meanwhile. */
+export interface Persistence {
+  readonly what: string;
+  readonly remedy: string;
+  readonly untilMs: number | null;
+}
+
+/** The same once more, after a moment. */
+export function repeat<K extends EffectKind>(
+  e: DeployEvidence,
+  effect: EffectOf<K>,
+  { what, remedy, untilMs }: Persistence,
+): Decision {
+  const last = answerTo(e, effect);
+  const dueMs = last === undefined ? e.now.monotonicMs : last.atMs + retryDelayMs(last.attempts);
+  return e.now.monotonicMs >= dueMs ? act(effect as Effect) : wait(what, remedy, { untilMs, wakeAtMs: dueMs });
+}
+
+/** For steps to which there is no other way: also what is refused for good is asked again, for as long as it takes. */
+export const insist = <K extends EffectKind>(
+  e: DeployEvidence,
+  effect: EffectOf<K>,
+  persistence: Persistence,
+  then: (value: AnswerTo<K>) => Decision,
+): Decision =>
+  attempt(
+    e,
+    effect,
+    {
+      ...persistence,
+      failed: ({ reason, remedy }) =>
+        repeat(e, effect, { ...persistence, what: `${persistence.what}: ${reason}`, remedy }),
+    },
+    then,
+  );
+
 /** For steps whose failure must not hold anything up: tried a few times, then passed over with what came of it. */
 export const TOLERATED_ATTEMPTS = 5;
 

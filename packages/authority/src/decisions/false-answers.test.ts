@@ -73,6 +73,17 @@ test('F8, I9: a stage that the proxy does not know any more is staged anew', () 
   assert.equal(step({ ...upToPublication, ...no(publish, 'route-stage-unknown', 5) }), 'stage-route');
 });
 
+test('F8, I9: what is refused for good past the fence is asked again after a moment: its cause may end', () => {
+  const before = answered([open, 'open'], [grant, 'delivered']);
+  assert.equal(step({ ...before, ...no(stage, 'router-protocol-differs', 990) }), 'wait');
+  assert.equal(step({ ...before, ...no(stage, 'router-protocol-differs', 5) }), 'stage-route');
+  assert.equal(
+    step({ ...before, ...answered([stage, staged]), ...no(publish, 'router-state-unreadable', 5) }),
+    'publish-route',
+  );
+  assert.equal(step({ ...before, ...no(grant, 'channel-proof-failed', 5) }), 'grant');
+});
+
 test('F8, I9: a proxy that said it published and is seen to serve another, twice, is told anew', () => {
   assert.equal(step(upToPublication), 'observe-route');
   assert.equal(step({ ...upToPublication, ...seenServing('app@other', 5, 1) }), 'observe-route');

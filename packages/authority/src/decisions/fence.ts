@@ -1,14 +1,16 @@
 import type { Refusal } from '@idunn/kernel';
 import type { WorkloadHandle } from '../ports/workload-port.ts';
 import type { Move, Passage } from '../records/passage.ts';
-import { act, attempt, type Decision, retryDelayMs, together, tolerate, wait } from './decision.ts';
+import { type Decision, insist, repeat, together, tolerate } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
+import { planOf, slotOf } from './evidence.ts';
 import { exited } from './launch.ts';
 import { passageEndsFirst, speaksLease } from './manner.ts';
 import type { PassageFrame } from './passage-frame.ts';
 import { holdRoute, letFinish } from './route-hold.ts';
 import { otherThanLaunched } from './sealed.ts';
+
+const REMEDY = 'idunn doctor; after the deadline the handover is given up';
 
 /** Hold, relinquish, prove, swap: polite first, and certain in the end. One commit is fence and grant (I1). */
 export function decideFence(f: PassageFrame, died: (why: Refusal) => Decision): Decision {
@@ -28,8 +30,7 @@ function atItsGate(f: PassageFrame, died: (why: Refusal) => Decision, then: () =
   if (launch.step !== 'current' || launch.observed.gate !== 'waiting') return then();
   const effect = { kind: 'observe-process', handle: launch.handle, release: subject.release } as const;
   const what = `${launch.id} to wait at its gate`;
-  const failed = (): Decision => wait(what, 'idunn doctor', { untilMs: f.untilMs });
-  return attempt(f.e, effect, { what, untilMs: f.untilMs, failed }, (observed) => {
+  return insist(f.e, effect, { what, remedy: REMEDY, untilMs: f.untilMs }, (observed) => {
     if (observed === null) return died(exited(launch.id));
     // Once the row has moved it is asked for what it runs, and this answer is no longer looked at.
     const other = otherThanLaunched(f.e, subject, launch, observed, f.passage.direction === 'back');
@@ -110,8 +111,8 @@ function treeGone(f: PassageFrame, holder: string, then: () => Decision): Decisi
     graceMs: plan.state === null ? plan.deadlines.stopMs : plan.deadlines.relinquishMs,
   };
   const what = `every process of ${holder} to be gone`;
-  return attempt(e, effect, { what, untilMs, failed: () => again(e, effect, what, untilMs) }, (answer) =>
-    answer.kind === 'gone' ? then() : again(e, effect, `${what}: ${answer.kind}`, untilMs),
+  return insist(e, effect, { what, remedy: REMEDY, untilMs }, (answer) =>
+    answer.kind === 'gone' ? then() : repeat(e, effect, { what: `${what}: ${answer.kind}`, remedy: REMEDY, untilMs }),
   );
 }
 
@@ -127,13 +128,13 @@ function swap(f: PassageFrame, move: Move): Decision {
     stateSchema: plan.state.schema,
     deadlineMs: plan.deadlines.relinquishMs,
   };
-  const what = 'the lease row to move';
-  return attempt(e, effect, { what, untilMs, failed: () => again(e, effect, what, untilMs) }, (answer) => {
+  const persistence = { what: 'the lease row to move', remedy: REMEDY, untilMs };
+  return insist(e, effect, persistence, (answer) => {
     switch (answer.kind) {
       case 'swapped':
       case 'differs':
       case 'unknown': // The rows are read again first; where they did not move, the same move is made again.
-        return again(e, effect, what, untilMs);
+        return repeat(e, effect, persistence);
       case 'busy':
         return holdingOn(f, move, effect, answer.store);
     }
@@ -144,20 +145,8 @@ function swap(f: PassageFrame, move: Move): Decision {
 function holdingOn(f: PassageFrame, move: Move, effect: EffectOf<'swap'>, store: string): Decision {
   const { e, untilMs } = f;
   const what = `the database of store ${store}, which somebody holds`;
-  if (move.from.activation === null) return again(e, effect, what, untilMs);
-  return treeGone(f, move.from.activation, () => again(e, effect, what, untilMs));
-}
-
-function again(
-  e: DeployEvidence,
-  effect: EffectOf<'swap'> | EffectOf<'end-process'>,
-  what: string,
-  untilMs: number | null,
-): Decision {
-  const last = answerTo(e, effect);
-  const dueMs = last === undefined ? e.now.monotonicMs : last.atMs + retryDelayMs(last.attempts);
-  if (e.now.monotonicMs >= dueMs) return act(effect);
-  return wait(what, 'idunn doctor; after the deadline the handover is given up', { untilMs, wakeAtMs: dueMs });
+  const moved = (): Decision => repeat(e, effect, { what, remedy: REMEDY, untilMs });
+  return move.from.activation === null ? moved() : treeGone(f, move.from.activation, moved);
 }
 
 const handleOf = (passage: Passage, activation: string): WorkloadHandle | null =>

@@ -1,7 +1,7 @@
 import { type Refusal, seen } from '@idunn/kernel';
 import type { Plan, RouteContract } from '@idunn/release';
 import type { Running } from '../records/body.ts';
-import { act, attempt, type Decision, retryDelayMs, tolerate, wait } from './decision.ts';
+import { type Decision, insist, type Persistence, repeat, tolerate, wait } from './decision.ts';
 import type { AnswerTo, EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, incarnationOf } from './evidence.ts';
 import { judgeWord } from './judge-word.ts';
@@ -46,10 +46,10 @@ function throughGate(
   const { subject } = passage.successor;
   const effect = { kind: 'observe-process', handle: launch.handle, release: subject.release } as const;
   const what = `${launch.id} to run behind its gate`;
-  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
-  const decision = attempt(e, effect, { what, ...patience }, (observed) => {
+  const persistence = waitingFor(f, what);
+  const decision = insist(e, effect, persistence, (observed) => {
     if (observed === null) return died(exited(launch.id));
-    if (observed.gate === 'waiting') return again(f, effect, what);
+    if (observed.gate === 'waiting') return repeat(e, effect, persistence);
     const { release } = incarnationOf(e, subject.incarnation);
     const back = passage.direction === 'back';
     const other = otherBinary({ plan: f.plan, release, back }, launch.handle, observed);
@@ -59,26 +59,9 @@ function throughGate(
     const running = (): Decision => f.keep({ ...passage, successor: { subject, launch: { ...launch, observed } } });
     // Going back asks for no Ready, and an observer that is away is told later.
     if (passage.direction === 'back') return tolerate(e, publication, { what: told, attempts: 1 }, running);
-    return attempt(e, publication, { what: told, ...patience }, running);
+    return insist(e, publication, waitingFor(f, told), running);
   });
   return { reached: 'write-lease-granted', ...decision };
-}
-
-/** The same question once more, after a moment. */
-function again(
-  f: PassageFrame,
-  effect:
-    | EffectOf<'observe-process'>
-    | EffectOf<'observe-route'>
-    | EffectOf<'confirm'>
-    | EffectOf<'open-channel'>
-    | EffectOf<'stage-route'>,
-  what: string,
-  remedy = 'idunn logs shows what it does; after the deadline Idunn returns',
-): Decision {
-  const last = answerTo(f.e, effect);
-  const dueMs = (last?.atMs ?? 0) + retryDelayMs(last?.attempts ?? 1);
-  return f.e.now.monotonicMs >= dueMs ? act(effect) : wait(what, remedy, { untilMs: f.untilMs, wakeAtMs: dueMs });
 }
 
 /** Going back asks no observer: without state too the program says on its own connection that it is active (I4). */
@@ -86,8 +69,7 @@ function awaitActive(f: PassageFrame, launch: Running, epoch: number | null): De
   const what = `${launch.id} to be active${under(epoch)}`;
   const waiting = (): Decision => waitFor(f, what);
   if (f.passage.direction === 'forward' || epoch !== null) return waiting();
-  const patience = { what, untilMs: f.untilMs, failed: waiting };
-  return attempt(f.e, { kind: 'open-channel', handle: launch.handle }, patience, waiting);
+  return insist(f.e, { kind: 'open-channel', handle: launch.handle }, waitingFor(f, what), waiting);
 }
 
 const under = (epoch: number | null): string => (epoch === null ? '' : ` under epoch ${epoch}`);
@@ -98,11 +80,11 @@ function push(f: PassageFrame, launch: Running, epoch: number | null, then: () =
   if (epoch === null || plan.state === null) return then();
   const grant = { kind: 'grant', grant: { activation: launch.id, stateId: plan.state.stateId, epoch } } as const;
   const open = { kind: 'open-channel', handle: launch.handle } as const;
-  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the lease connection') };
-  return attempt(e, open, { what: 'the lease connection', ...patience }, () =>
+  const connected = waitingFor(f, 'the lease connection');
+  return insist(e, open, connected, () =>
     foundNoConnection(e, open, grant)
-      ? again(f, open, 'the lease connection')
-      : attempt(e, grant, { what: 'the delivery of the grant', ...patience }, then),
+      ? repeat(e, open, connected)
+      : insist(e, grant, waitingFor(f, 'the delivery of the grant'), then),
   );
 }
 
@@ -136,13 +118,12 @@ function publish(f: PassageFrame, launch: Running, epoch: number | null, route: 
   if (passage.direction === 'forward' && routeNames(e.route, launch.id)) return observe(f, launch, epoch, route);
   const members = [memberOf(passage.successor.subject, launch.document)];
   const stage = { kind: 'stage-route', plan: passage.successor.subject.plan, members } as const;
-  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, 'the proxy to take the route') };
-  const decision = attempt(e, stage, { what: 'the proxy to validate the route', ...patience }, (staged) => {
+  const decision = insist(e, stage, waitingFor(f, 'the proxy to validate the route', DOCTOR), (staged) => {
     const publication = { kind: 'publish-route', staged } as const;
-    const what = 'the proxy to publish the route';
+    const published = waitingFor(f, 'the proxy to publish the route', DOCTOR);
     return wasNotPublished(f, publication)
-      ? again(f, stage, what, 'idunn doctor')
-      : attempt(e, publication, { what, ...patience }, () => observe(f, launch, epoch, route));
+      ? repeat(e, stage, published)
+      : insist(e, publication, published, () => observe(f, launch, epoch, route));
   });
   return { reached: 'route-published', ...decision };
 }
@@ -176,16 +157,11 @@ function observe(f: PassageFrame, launch: Running, epoch: number | null, route: 
   const path = route.protocol === 'tcp' ? null : (plan.health.path ?? '/');
   const effect = { kind: 'observe-route', route: route.name, path } as const;
   const what = 'the proxy to be seen serving the new member';
-  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
-  const decision = attempt(e, effect, { what, ...patience }, ({ incarnation, status }) => {
+  const decision = insist(e, effect, waitingFor(f, what, DOCTOR), ({ incarnation, status }) => {
     const served = incarnation === passage.successor.subject.incarnation;
     if (served && isGood(plan, status)) return confirm(f, launch, epoch);
-    return again(
-      f,
-      effect,
-      `${what}: it answered ${status ?? 'nothing'} from ${incarnation ?? 'nobody'}`,
-      'idunn doctor',
-    );
+    const answered = `it answered ${status ?? 'nothing'} from ${incarnation ?? 'nobody'}`;
+    return repeat(e, effect, waitingFor(f, `${what}: ${answered}`, DOCTOR));
   });
   return { reached: 'route-observed', ...decision };
 }
@@ -206,12 +182,12 @@ function confirm(f: PassageFrame, launch: Running, epoch: number | null): Decisi
   }
   const effect = { kind: 'confirm', plan: passage.successor.subject.plan, activation: launch.id } as const;
   const what = 'lease and route, each read again';
-  const patience = { untilMs: f.untilMs, failed: () => waitFor(f, what) };
-  const decision = attempt(e, effect, { what, ...patience }, (read) => {
+  const decision = insist(e, effect, waitingFor(f, what, DOCTOR), (read) => {
     const leased = plan.state === null || namesInRows(read.rows, launch.id, epoch);
     const routed = plan.route === null || (read.route !== null && routeNames(seen(read.route), launch.id));
     if (leased && routed) return f.confirmed(epoch, read);
-    return again(f, effect, `${what}: ${leased ? 'the route' : 'the lease'} names another`, 'idunn inspect');
+    const other = `${what}: ${leased ? 'the route' : 'the lease'} names another`;
+    return repeat(e, effect, waitingFor(f, other, 'idunn inspect'));
   });
   return { reached: 'route-observed', ...decision };
 }
@@ -222,8 +198,15 @@ function namesInRows(rows: Parameters<typeof readRows>[0] | null, activation: st
   return reading.kind === 'uniform' && reading.standing.activation === activation && reading.standing.epoch === epoch;
 }
 
-const waitFor = (f: PassageFrame, what: string): Decision =>
-  wait(what, 'idunn logs shows what it does; after the deadline Idunn returns', {
-    untilMs: f.untilMs,
-    wakeAtMs: f.untilMs,
-  });
+const DOCTOR = 'idunn doctor';
+
+const waitingFor = (
+  { untilMs }: PassageFrame,
+  what: string,
+  remedy = 'idunn logs shows what it does; after the deadline Idunn returns',
+): Persistence => ({ what, remedy, untilMs });
+
+function waitFor(f: PassageFrame, what: string): Decision {
+  const { remedy, untilMs } = waitingFor(f, what);
+  return wait(what, remedy, { untilMs, wakeAtMs: untilMs });
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { absent, seen, unknown } from '@idunn/kernel';
+import { absent, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import {
   alive,
   answered,
@@ -11,6 +11,7 @@ import {
   laterBy,
   launchOf,
   NEW,
+  NOW,
   OLD,
   rows,
   TARGET,
@@ -18,7 +19,7 @@ import {
   word,
 } from '../testing/samples.ts';
 import { decide } from './decide.ts';
-import type { Effect } from './effects.ts';
+import { type Effect, effectKey } from './effects.ts';
 import type { DeployEvidence } from './evidence.ts';
 
 test('I10: on the way back, launches that were ended for lying are not told to have exited', () => {
@@ -111,6 +112,23 @@ test('I3: what was published on the way forward and is still on its way finds it
     back,
   );
   assert.equal(again.kind === 'act' && again.effect.kind, 'stage-route', 'though the route names it');
+});
+
+test('F8, I9: with nobody to return to, an empty route whose stage is gone, or that never came, is staged anew', () => {
+  const landed = { rows: seen(rows(6, null)), route: routedTo('act-new') };
+  const publication: Effect = { kind: 'publish-route', staged: { stage: 'empty', generation: 2 } };
+  const gone = refused(refusal('route-stage-unknown', 'There is no empty.'));
+  const kind = (outcome: Outcome<unknown>, now = laterBy(1_000)): string => {
+    const answer = { effect: publication, outcome, atMs: NOW.monotonicMs + 5, attempts: 1 };
+    const decision = step({ ...landed, now, answers: { ...answers, [effectKey(publication)]: answer } });
+    return decision.kind === 'act' ? decision.effect.kind : decision.kind;
+  };
+  assert.equal(kind(gone), 'stage-route');
+  assert.equal(kind(ok('published')), 'stage-route', 'it is said to be served, and the route was read since');
+  assert.equal(kind(gone, laterBy(10)), 'wait');
+  const invalid = { effect: emptied, outcome: refused(refusal('router-protocol-differs', 'no')), atMs: 0, attempts: 1 };
+  const asked = step({ ...landed, answers: { ...answered(goneAway), [effectKey(emptied)]: invalid } });
+  assert.deepEqual(asked.kind === 'act' && asked.effect, emptied, 'what was refused for good is asked again');
 });
 
 test('I10: with nobody to return to, a route that cannot be read is not taken for one that names nobody', () => {

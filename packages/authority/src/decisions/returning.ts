@@ -4,9 +4,9 @@ import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { clearAway, endProcess, takeBack } from './clearing.ts';
 import { deadlineMs, LOOK_AGAIN_MS } from './deadline.ts';
-import { act, attempt, conclude, type Decision, persist, retryDelayMs, wait } from './decision.ts';
+import { attempt, conclude, type Decision, insist, persist, repeat, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
-import { answerTo, type DeployEvidence, planOf } from './evidence.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { setAsideBy } from './lease-at-hand.ts';
@@ -123,10 +123,7 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
       stateSchema: plan.state.schema,
       deadlineMs: plan.deadlines.relinquishMs,
     };
-    const last = answerTo<'swap'>(e, effect);
-    const dueMs = last === undefined ? 0 : last.atMs + retryDelayMs(last.attempts);
-    if (e.now.monotonicMs >= dueMs) return act(effect);
-    return wait('the lease row to name nobody', 'idunn doctor', { wakeAtMs: dueMs });
+    return repeat(e, effect, { what: 'the lease row to name nobody', remedy: 'idunn doctor', untilMs: null });
   });
 }
 
@@ -170,12 +167,9 @@ function unroute(e: DeployEvidence, state: Returning): Decision {
   const settled = persist({ ...state, settled: true, stuck: null }, { target: { takenBy: null } });
   const plan = planOf(e, state.candidate.subject.plan);
   if (plan.route === null) return settled;
-  const patience = {
-    untilMs: null,
-    failed: () => wait('the proxy', 'idunn doctor', { wakeAtMs: e.now.monotonicMs + 500 }),
-  };
   const stage = { kind: 'stage-route', plan: state.candidate.subject.plan, members: [] } as const;
-  return attempt(e, stage, { what: 'the proxy to validate an empty route', ...patience }, (staged) => {
+  const staging = { what: 'the proxy to validate an empty route', remedy: 'idunn doctor', untilMs: null };
+  return insist(e, stage, staging, (staged) => {
     // A route that cannot be read may still name a process that is gone (I10).
     if (e.route.kind === 'unknown') {
       return wait(`the route: ${e.route.because}`, 'idunn doctor', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
@@ -183,8 +177,10 @@ function unroute(e: DeployEvidence, state: Returning): Decision {
     const mine = new Set([state.candidate.launch.id, ...state.candidate.spent]);
     const routed = e.route.kind === 'seen' && e.route.value.members.some(({ activation }) => mine.has(activation));
     if (!routed) return settled;
-    const publication = { kind: 'publish-route', staged } as const;
-    return attempt(e, publication, { what: 'the proxy to publish an empty route', ...patience }, () => settled);
+    // A stage that is gone, or that was said to be served while the route, read since, still names us, is made anew.
+    const what = 'the proxy to publish an empty route';
+    const anew = (): Decision => repeat(e, stage, { ...staging, what });
+    return attempt(e, { kind: 'publish-route', staged }, { what, untilMs: null, failed: anew }, anew);
   });
 }
 
