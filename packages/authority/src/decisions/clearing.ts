@@ -46,6 +46,12 @@ function handleOf(e: DeployEvidence, launch: Launch): WorkloadHandle | null {
   return started?.ok === true ? (started.value as WorkloadHandle) : null;
 }
 
+/** Ends a launch and takes its activation away: a start of it that is still on its way finds it spent (I1). */
+export const spend = (e: DeployEvidence, stop: { launch: Launch; graceMs: number }, then: () => Decision): Decision =>
+  endProcess(e, { ...stop, proven: false }, () =>
+    tolerate(e, { kind: 'retire', activation: stop.launch.id }, { what: 'the spent activation to go' }, then),
+  );
+
 /** Stops a candidate, as its plan allows it to end. */
 export const clearAway = (
   e: DeployEvidence,

@@ -26,6 +26,7 @@ import type { Effect } from './effects.ts';
 
 const GONE = { kind: 'gone', proof: 'tree-empty', forced: true };
 const ended = (activation: string): Effect => ({ kind: 'end-process', activation, handle: null, graceMs: 100 });
+const retired = (activation: string) => [{ kind: 'retire', activation } as const, 'retired'] as const;
 const HOLDER = bodyOf(NEW.subject, CANDIDATE, 5, true);
 const stuck = refusal('candidate-exited', 'It ended 5 times after its grant.');
 const target = { ...TARGET, takenBy: 'tx-1', queue: ['tx-1', 'tx-2'] };
@@ -42,7 +43,7 @@ const superseded = (passage: Partial<Passage>, row = rows(5, 'act-new'), strande
   const e = evidence({
     target: { ...target, stranded },
     rows: seen(row),
-    answers: answered([ended('act-next'), GONE]),
+    answers: answered([ended('act-next'), GONE], retired('act-next')),
     slots: { 'act-old': dead, 'act-next': dead },
   });
   const decision = decide(record, e);
@@ -54,7 +55,7 @@ test('I9: a launch that ended while the row named it is remembered as its holder
   const slots = { 'act-old': dead, 'act-new': dead };
   const autopsy = answered(
     [{ kind: 'end-process', activation: 'act-new', handle: CANDIDATE.handle, graceMs: 100 }, GONE],
-    [{ kind: 'retire', activation: 'act-new' }, 'retired'],
+    retired('act-new'),
   );
   const granted = decide(transaction(HANDOVER), evidence({ rows: seen(rows(5, 'act-new')), slots, answers: autopsy }));
   assert.ok(granted.kind === 'persist' && granted.state.phase === 'incumbent-fenced');
@@ -89,6 +90,27 @@ test('I9, F22: whom the row names is left stranded when a stuck handover is supe
   assert.equal(restart.begin.activation.incarnation, NEW.subject.incarnation);
 });
 
+test('I1: a launch that gives way is spent, so that a start of it that is still on its way starts nothing', () => {
+  const record = transaction(
+    { ...HANDOVER, passage: { ...HANDOVER.passage, successor: { subject: NEW.subject, launch: issued } } },
+    { request: { kind: 'continuity', cause: 'died' } },
+  );
+  const decided = (...given: readonly (readonly [Effect, unknown])[]) =>
+    decide(
+      record,
+      evidence({
+        target: { ...target, awaitedBy: 'tx-2' },
+        rows: seen(rows(4, 'act-old')),
+        answers: answered(...given),
+        slots: { 'act-old': dead, 'act-next': dead },
+      }),
+    );
+  const gone = decided([ended('act-next'), GONE]);
+  assert.deepEqual(gone.kind === 'act' && gone.effect, retired('act-next')[0]);
+  const yielded = decided([ended('act-next'), GONE], retired('act-next'));
+  assert.ok(yielded.kind === 'persist' && yielded.result?.refusal?.code === 'restart-yielded');
+});
+
 test('I9: what was stranded before stays so where the handover that is superseded was never granted', () => {
   const earlier = { ...INCUMBENT, epoch: 4 };
   assert.deepEqual(superseded({}, rows(4, 'act-old'), earlier), { stranded: earlier, takenBy: null });
@@ -111,7 +133,9 @@ test('F16: who was stranded before is seen to end before another stands in its r
   const end: Effect = { kind: 'end-process', activation: 'act-earlier', handle: earlier.handle, graceMs: 100 };
   const first = decided();
   assert.deepEqual(first.kind === 'act' ? first.effect : first, end);
-  const then = decided([end, GONE]);
+  const gone = decided([end, GONE]);
+  assert.deepEqual(gone.kind === 'act' && gone.effect, retired('act-earlier')[0]);
+  const then = decided([end, GONE], retired('act-earlier'));
   assert.ok(then.kind === 'persist' && then.leaves === 'end');
   assert.deepEqual(then.target, { stranded: HOLDER, takenBy: null });
 });

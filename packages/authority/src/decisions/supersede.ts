@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '@idunn/kernel';
 import { launchOf } from '../records/body.ts';
 import type { Passage } from '../records/passage.ts';
 import type { DeployState } from '../records/transaction.ts';
-import { endProcess } from './clearing.ts';
+import { spend } from './clearing.ts';
 import { conclude, type Decision } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
 import { holderIn } from './passage.ts';
@@ -33,10 +33,9 @@ export function supersede(
   const ended = (): Decision => conclude(state, outcome, about, { target: { stranded, takenBy: null } });
   const before = e.target.stranded;
   const isLeft = before !== null && before.document.activation !== stranded?.document.activation;
-  const over = (): Decision =>
-    isLeft ? endProcess(e, { launch: launchOf(before), graceMs, proven: false }, ended) : ended();
+  const over = (): Decision => (isLeft ? spend(e, { launch: launchOf(before), graceMs }, ended) : ended());
   if (where.at === 'granted' && launch.step === 'current') return over();
-  return endProcess(e, { launch, graceMs, proven: false }, over);
+  return spend(e, { launch, graceMs }, over);
 }
 
 /** Somebody waits behind a transaction that is stuck. */
