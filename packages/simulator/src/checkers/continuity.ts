@@ -74,8 +74,6 @@ function missing(world: World, target: string, shape: TargetShape | undefined): 
   // Without state nothing names a launch whose records went when older ones were put back: it is not the one on duty.
   const unknown = stateful ? new Set<string>() : forgotten(world);
   const every = [...world.processes.values()].filter((one) => one.activation.target === target);
-  // Nor can anything stand beside it where the program cannot overlap: it takes the port of whatever is launched.
-  if (shape?.alone === true && every.some(({ id, alive }) => alive && unknown.has(id))) return null;
   const launched = every.filter(({ id }) => !unknown.has(id));
   const last = launched.at(-1);
   if (last === undefined || DOOMED.has(last.behaviour)) return null;
