@@ -61,7 +61,7 @@ export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
   lost(): void {
     const { link, launch } = this.#options;
     this.#stands(link.isMute ? `The ${launch.name} does not answer any more.` : `The ${launch.name} has gone.`);
-    if (this.#kept) void this.#revive(RECONNECT_MS.first);
+    void this.#revive();
   }
 
   letGo(): void {
@@ -126,10 +126,13 @@ export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
     return new Promise((resolve) => void this.#options.timers.after(ms, resolve));
   }
 
-  async #revive(waitMs: number): Promise<void> {
-    if (!this.#kept || (await this.#attempt()).ok) return;
-    await this.#pause(waitMs);
-    await this.#revive(Math.min(waitMs * 2, RECONNECT_MS.most));
+  /** An attempt may have been at its end already when the link went down. */
+  async #revive(): Promise<void> {
+    for (let waitMs = RECONNECT_MS.first; this.#kept; waitMs = Math.min(waitMs * 2, RECONNECT_MS.most)) {
+      await this.#attempt();
+      if (this.#options.link.hello !== null) return;
+      await this.#pause(waitMs);
+    }
   }
 }
 
