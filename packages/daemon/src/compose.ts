@@ -21,6 +21,7 @@ import { observerKeeper } from './observer/keeper.ts';
 import { selfConnection, withConnection } from './observer/self-connection.ts';
 import { apiParts } from './parts.ts';
 import { listenForRole } from './sockets.ts';
+import { admittedOf } from './verify/dossier.ts';
 
 export interface Daemon {
   /** Takes up what is unfinished, brings the observer up, and answers on the operator's socket. */
@@ -59,9 +60,10 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
     engine,
     timers: ground.machine.timers,
     means,
+    // From the records alone: what is amiss with one target's disk or proxy delays no notice of another.
     redact: async (target, text) => {
-      const admitted = (await engine.target(target))?.admitted ?? null;
-      return admitted === null ? text : drivers.workload.redact(admitted.activation, text);
+      const admitted = await admittedOf(ground.store, target);
+      return admitted === null ? text : drivers.workload.redact(admitted.document.activation, text);
     },
     log: (text) => ground.log.info({ part: 'notify' }, text),
   });

@@ -25,15 +25,19 @@ export async function dossierOf(store: Records, incarnation: string): Promise<Do
   if (record === null) return null;
   const plan = await read<'plan'>(store, 'plan', record.plan);
   if (plan === null) return null;
-  const admitted = (await read<'target'>(store, 'target', record.target))?.admitted ?? null;
+  const admitted = await admittedOf(store, record.target);
   const body = admitted?.incarnation === incarnation ? admitted : null;
   const ready = body === null ? null : await read<'ready-proof'>(store, 'ready-proof', body.document.activation);
   return { record, plan: plan.plan, body, ready };
 }
 
+/** What is admitted for a target, by its record alone; `null` when nothing is. */
+export const admittedOf = async (store: Records, target: string): Promise<Admitted | null> =>
+  (await read<'target'>(store, 'target', target))?.admitted ?? null;
+
 /** The dossier of what is admitted for a target; `null` when nothing is. */
 export async function admittedDossier(store: Records, target: string): Promise<Dossier | null> {
-  const admitted = (await read<'target'>(store, 'target', target))?.admitted ?? null;
+  const admitted = await admittedOf(store, target);
   return admitted === null ? null : dossierOf(store, admitted.incarnation);
 }
 
