@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { realMachine } from '@idunn/workload/attending';
 import { z } from 'zod';
+import { type Listener, listenerOf } from './edge/listener.ts';
 import { healthOf, judge } from './model/health.ts';
 import { bad, type Finding } from './model/reading.ts';
+import { ofItself } from './probes/of-itself.ts';
 import { lookAt } from './probes/probe.ts';
 
 /**
@@ -71,11 +73,17 @@ async function look(): Promise<void> {
   const { probe, endpoint, probeTimeoutMs: timeoutMs, successes } = orders;
   let health = healthOf('unproven');
   for (let pauseMs = FIRST_PAUSE_MS; !over; pauseMs = Math.min(2 * pauseMs, longestMs)) {
-    newest = await lookAt({ probe, endpoint, timeoutMs }, machine);
+    newest = await ofItself(await lookAt({ probe, endpoint, timeoutMs }, machine), orders, listener);
     health = judge(health, newest.good, { successes, failures: successes });
     if (health.verdict === 'good') return end(true, newest);
     await new Promise<void>((resolve) => void machine.after(pauseMs, resolve));
   }
+}
+
+/** It may see the whole machine, and a port of it. */
+function listener(port: number): Promise<Listener> {
+  const { IDUNN_ACTIVATION: activation = '' } = orders.environment;
+  return listenerOf({ pid: program.pid ?? 0, activation }, port);
 }
 
 /** The first verdict is the only one. */

@@ -11,8 +11,9 @@ import type { Listener } from './edge/listener.ts';
 import { lives } from './edge/process.ts';
 import { LIMITS } from './limits.ts';
 import { type Health, healthOf, judge, stateOf, type Verdict } from './model/health.ts';
-import { bad, type Finding, type Reading, sentenceOf } from './model/reading.ts';
+import { type Finding, type Reading, sentenceOf } from './model/reading.ts';
 import type { AttendedRecord } from './model/record.ts';
+import { ofItself } from './probes/of-itself.ts';
 import { lookAt, type Probing } from './probes/probe.ts';
 
 export interface SubjectParts {
@@ -157,20 +158,14 @@ export class Subject {
       fromMs = machine.monotonicMs();
       return lookAt(probing, machine);
     });
-    const judged = await this.#ofItself(finding);
+    // A good reading counts after none or a bad one only where the answer is this program's own.
+    const isNew = this.#health.run?.good !== true;
+    const judged = isNew
+      ? await ofItself(finding, probing, (port) => this.#parts.listener(this.#record, port))
+      : finding;
     if (this.#stopped) return;
     await this.#take(judged, fromMs);
     this.#later(this.#pauseMs(judged.good));
-  }
-
-  /** Before a good reading counts after none or a bad one, the answer must be this program's: its port may not be. */
-  async #ofItself(finding: Finding): Promise<Finding> {
-    const { endpoint } = this.#activation.launch;
-    if (!finding.good || endpoint === null || this.#kind === 'command' || this.#health.run?.good === true)
-      return finding;
-    const listener = await this.#parts.listener(this.#record, endpoint.port);
-    if (listener.kind !== 'other') return finding;
-    return bad(`${finding.said}, and port ${endpoint.port} belongs to ${listener.who}`);
   }
 
   async #take(finding: Finding, fromMs: number): Promise<void> {
