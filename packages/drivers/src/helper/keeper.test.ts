@@ -11,7 +11,7 @@ interface Protocol {
   readonly notice: object;
 }
 
-test('a helper that goes while it is asked to make way is looked for again, not taken for one that is there', async () => {
+test('a helper that goes while it is asked to make way is looked for again', async () => {
   const hello = { pid: 1, build: 'sha256:0' };
   const time = new FakeTime();
   const link = {
