@@ -96,15 +96,15 @@ export async function readIfThere(file: string): Promise<string | null> {
 }
 
 /**
- * The same at once, for the few small files that the authority relies on: they lie in a directory of its own, and a
+ * The same at once, for the few small files that the authority relies on: most lie in a directory of its own, and a
  * thousand of them are read when it begins.
  */
-export function readOwnIfThere(file: string): string | null {
+export function readOwnIfThere(file: string, limitBytes = FILE_LIMIT_BYTES): string | null {
   try {
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const status = fstatSync(descriptor);
-      if (!status.isFile() || status.size > FILE_LIMIT_BYTES) throw new Error(`${file} is no plain file of ours`);
+      if (!status.isFile() || status.size > limitBytes) throw new Error(`${file} is no plain file of ours`);
       return readFileSync(descriptor, 'utf8');
     } finally {
       closeSync(descriptor);

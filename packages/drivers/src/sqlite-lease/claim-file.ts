@@ -5,7 +5,6 @@ import {
   fsyncSync,
   linkSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   unlinkSync,
@@ -16,6 +15,7 @@ import type { OwnerClaim } from '@idunn/authority';
 import { absent, digestBytes, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
+import { readOwnIfThere } from '../process/files.ts';
 import { isErrno } from '../process/proc.ts';
 import { leaseCarriers, OWN_FILES } from './lease-carriers.ts';
 
@@ -33,17 +33,16 @@ const claimSchema = z.strictObject({
 });
 type ClaimFile = Readonly<z.infer<typeof claimSchema>>;
 
-/** The claim as it lies beside the state. */
+/** The claim as it lies beside the state, where a program may have put anything in its place. */
 export function readClaimFile(root: string): Evidence<ClaimFile> {
-  let text: string;
+  let text: string | null;
   try {
-    text = readFileSync(join(root, CLAIM_FILE), 'utf8');
+    text = readOwnIfThere(join(root, CLAIM_FILE), LARGEST_CLAIM_BYTES);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return absent;
     return unknown(String(error));
   }
+  if (text === null) return absent;
   try {
-    if (text.length > LARGEST_CLAIM_BYTES) return unknown('the owner claim is too long');
     return seen(claimSchema.parse(JSON.parse(text)));
   } catch {
     return unknown('the owner claim has another form');

@@ -253,6 +253,19 @@ test('the owner claim is replaced whole and read back; what cannot be read is un
   );
 });
 
+test('I10: what a program puts in the place of the claim is neither followed nor waited for', async (t) => {
+  const yard = new Yard(t);
+  const state = yard.state();
+  const file = yard.path('.idunn-claim.json');
+  await yard.lease.writeClaim(state, claim, null);
+  renameSync(file, yard.path('elsewhere.json'));
+  symlinkSync('elsewhere.json', file);
+  assert.equal((await yard.lease.readClaim(state)).kind, 'unknown');
+  unlinkSync(file);
+  assert.equal(spawnSync('mkfifo', [file]).status, 0);
+  assert.equal((await yard.lease.readClaim(state)).kind, 'unknown');
+});
+
 test('I1: fleets that claim a new state at once, each in a thread of its own: one owns it', async (t) => {
   const yard = new Yard(t);
   const fleets = ['f', 'g', 'h'];
