@@ -1,4 +1,4 @@
-/** The front door; the room is being built. */
+/** The front door: one folder for each outside system. */
 
 export * from './attendant/index.ts';
 export * from './bubblewrap/index.ts';
