@@ -2,7 +2,7 @@ import type { RouteMember, RouteObservation, RoutePort, RouteState, Staged } fro
 import { absent, type Evidence, type Outcome, ok, refusal, refused, seen } from '@idunn/kernel';
 import type { Clients } from '../world/clients.ts';
 import { ELSEWHERE } from '../world/sources.ts';
-import type { Route, World } from '../world/world.ts';
+import type { Route, StagedRoute, World } from '../world/world.ts';
 import { denied } from './lies.ts';
 import type { Life } from './life.ts';
 
@@ -37,18 +37,34 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
     world.staged.set(name, { stage: id, members });
     return ok({ stage: id, generation: route.generation + 1 });
   };
+  const serve = (name: string, { stage, members }: StagedRoute): void => {
+    const route = routeOf(name);
+    route.served = stage;
+    route.members = members;
+    route.generation += 1;
+    world.ledger.note({ kind: 'routed', activations: members.map(({ activation }) => activation) });
+    letGo(name);
+  };
+  /** A proxy that lags serves what it accepted last, once it is as far as it was to be with the first. */
+  const accept = (name: string, staged: StagedRoute): void => {
+    if (world.proxyLagMs === 0) return serve(name, staged);
+    const isLate = world.accepted.has(name);
+    world.accepted.set(name, staged);
+    if (isLate) return;
+    world.time.after(world.proxyLagMs, () => {
+      const newest = world.accepted.get(name) ?? staged;
+      world.accepted.delete(name);
+      serve(name, newest);
+    });
+  };
   const publish = (id: string): Outcome<'published'> => {
     if ([...world.routes.values()].some(({ served }) => served === id)) return ok('published');
+    if ([...world.accepted.values()].some(({ stage }) => stage === id)) return ok('published');
     const [name, staged] = [...world.staged].find((entry) => entry[1].stage === id) ?? [];
     if (name === undefined || staged === undefined)
       return refused(refusal('route-stage-unknown', `There is no ${id}.`));
     world.staged.delete(name);
-    const route = routeOf(name);
-    route.served = id;
-    route.members = staged.members;
-    route.generation += 1;
-    world.ledger.note({ kind: 'routed', activations: staged.members.map(({ activation }) => activation) });
-    letGo(name);
+    accept(name, staged);
     return ok('published');
   };
   return {

@@ -45,6 +45,11 @@ const SWEEP_MS = 5_000;
 /** What cannot be looked at for a while: no process of a target, its lease row and claim, or its route. */
 export type Unreadable = 'process' | 'lease' | 'route';
 
+export interface StagedRoute {
+  readonly stage: string;
+  readonly members: readonly RouteMember[];
+}
+
 /** Everything outside Idunn: disks, processes, proxy, observer. It outlives every engine. */
 export class World {
   readonly time: VirtualTime;
@@ -58,7 +63,9 @@ export class World {
   readonly states = new Map<string, StateRoot>();
   readonly routes = new Map<string, Route>();
   /** Route to what was staged for it last and is not served yet. */
-  readonly staged = new Map<string, { stage: string; members: readonly RouteMember[] }>();
+  readonly staged = new Map<string, StagedRoute>();
+  /** What a proxy that lags has accepted and does not serve yet. */
+  readonly accepted = new Map<string, StagedRoute>();
   readonly activations = new Map<string, Activation>();
   /** The fleet that minted each activation. */
   readonly fleets = new Map<string, string>();
@@ -79,6 +86,8 @@ export class World {
   readonly stuck = new Set<string>();
   /** How long one that was killed is on its way out: its connections are closed, and nothing can be read of it. */
   endingMs = 0;
+  /** How long the proxy takes to serve what it has accepted. */
+  proxyLagMs = 0;
   observerUp = true;
   /** How many observers there have been after the first. */
   observers = 0;
