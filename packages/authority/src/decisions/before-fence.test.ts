@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { absent, type Code, digestJson, refusal, refused, seen, unknown } from '@idunn/kernel';
 import { PHASES } from '../model/phase.ts';
 import { PHASE_TABLE } from '../model/phase-table.ts';
+import { bodyOf } from '../records/body.ts';
 import {
   alive,
   answered,
@@ -14,6 +15,7 @@ import {
   NOW,
   OLD,
   rows,
+  TARGET,
   transaction,
   word,
 } from '../testing/samples.ts';
@@ -43,7 +45,7 @@ const prepared = answered(
   ],
   [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
   [{ kind: 'open-channel', handle: old.handle }, 'open'],
-  [{ kind: 'write-nonce', plan, nonce: 'n' }, 'written'],
+  [{ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'written'],
   [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
   [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
   [{ kind: 'write-claim', plan, claim, over: null }, 'written'],
@@ -142,12 +144,12 @@ test('what does not need one another is asked for side by side: first what stand
 
 test('F22, I7: an incumbent that hangs in a write is gone past; a stranger that holds the store is waited for', () => {
   const busy = (heldBy: readonly number[], attempts: number): DeployEvidence['answers'] => {
-    const effect = { kind: 'write-nonce', plan, nonce: 'n' } as const;
+    const effect = { kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] } as const;
     const refused = refusal('store-busy', 'The store db is held.', { detail: { heldBy: [...heldBy] } });
     const answer = { effect, outcome: { ok: false, refusal: refused }, atMs: NOW.monotonicMs, attempts } as const;
     return {
       ...prepared,
-      'write-nonce': answer,
+      [effectKey(effect)]: answer,
       ...answered([{ ...echoed('act-new') }, false], [{ ...echoed('act-old') }, false]),
     };
   };
@@ -242,7 +244,7 @@ test('F5: a deadline that passed is told by what was refused last of all that wa
   const route = { kind: 'stage-route', plan, members: [member] } as const;
   const taken = {
     ...refusing(route, 'route-listener-unavailable', 9),
-    ...refusing({ kind: 'write-nonce', plan, nonce: 'n' }, 'store-busy', 8),
+    ...refusing({ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'store-busy', 8),
   };
   assert.equal(givenUp({ now: laterBy(3_600_000) }, warming, taken), 'route-listener-unavailable');
 });
@@ -256,8 +258,36 @@ test('I1: a row that names an activation nobody here issued is held', () => {
   const decision = step({ rows: seen(rows(7, 'act-stranger')), holder: { issued: false, found: unknown('not read') } });
   assert.match(decision.kind === 'wait' ? decision.what : '', /act-stranger, an activation that nobody here issued/);
   assert.equal(decision.kind === 'wait' ? decision.incident : null, 'lease-row-unexpected');
-  const gone = step({ rows: seen(rows(7, 'act-spent')), holder: { issued: true, found: absent }, claim: seen(claim) });
+  const mine = answered(
+    [{ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new'] }, 'written'],
+    [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
+  );
+  const gone = step({
+    rows: seen(rows(7, 'act-spent')),
+    holder: { issued: true, found: absent },
+    claim: seen(claim),
+    answers: { ...prepared, ...mine },
+  });
   assert.equal(gone.kind === 'act' ? gone.effect.kind : gone.kind, 'write-claim');
+});
+
+test('I1: whoever was launched after the nonce was written is asked for a fresh one, of which it has no copy', () => {
+  const restarted = launchOf(OLD, 'act-again', 13);
+  const admitted = {
+    ...bodyOf(OLD.subject, restarted, 5, true),
+    transaction: 'tx-0',
+    admittedAt: NOW,
+    runningSince: NOW,
+  };
+  const anew = step({
+    target: { ...TARGET, admitted },
+    rows: seen(rows(5, 'act-again')),
+    slots: { 'act-again': alive(restarted), ...evidence().slots },
+    answers: { ...prepared, ...answered([{ kind: 'open-channel', handle: restarted.handle }, 'open']) },
+  });
+  assert.ok(anew.kind === 'act' && anew.effect.kind === 'write-nonce');
+  assert.deepEqual(anew.effect.readers, ['act-new', 'act-again']);
+  assert.notEqual(anew.effect.nonce, 'n');
 });
 
 test('I2: what runs must be what was sealed', () => {

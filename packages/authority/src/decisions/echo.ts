@@ -1,39 +1,50 @@
 import type { Digest } from '@idunn/kernel';
 import type { Body, Running } from '../records/body.ts';
 import { type Attempt, attempt, type Decision, tolerate, wait } from './decision.ts';
+import { type Answered, nonceKey } from './effects.ts';
 import { answerTo, type DeployEvidence } from './evidence.ts';
 
-/** The nonce that this engine wrote beside the rows, or a fresh one: nobody can answer it without reading it there. */
-export function nonceAtHand(e: DeployEvidence): string {
-  const written = e.answers['write-nonce']?.effect;
+/**
+ * The nonce that this engine wrote beside the rows once all of `readers` ran, or a fresh one. A program that copied the
+ * database when it began has every earlier one in its copy (I1).
+ */
+function nonceAtHand(e: DeployEvidence, readers: readonly string[]): string {
+  const written = e.answers[nonceKey(readers)]?.effect;
   return written?.kind === 'write-nonce' ? written.nonce : e.fresh.nonce;
+}
+
+/** Who is asked together, and the plan whose stores they are asked for. */
+interface Asked {
+  readonly plan: Digest;
+  readonly readers: readonly string[];
 }
 
 /** How often a store that is held is asked to take the nonce; the lease driver has patience of its own each time. */
 const NONCE_ATTEMPTS = 2;
 
 /**
- * Writes the nonce beside the rows. Where one of `holders`, which this handover displaces, hangs in a write of its own
- * and lets nobody else write, the nonce is left out: then nobody echoes it, and the fence is the end of the holder's
- * whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its sake (I7).
+ * Writes the nonce beside the rows, for `readers` that run. Where one of `holders`, which this handover displaces,
+ * hangs in a write of its own and lets nobody else write, the nonce is left out: then nobody echoes it, and the fence is
+ * the end of the holder's whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its sake
+ * (I7).
  */
 export function writeNonce(
   e: DeployEvidence,
-  plan: Digest,
+  { plan, readers }: Asked,
   holders: readonly Body[],
   options: Attempt,
   then: () => Decision,
 ): Decision {
-  const effect = { kind: 'write-nonce', plan, nonce: nonceAtHand(e) } as const;
-  const held = (answerTo(e, effect)?.attempts ?? 0) >= NONCE_ATTEMPTS ? writersIn(e) : [];
+  const effect = { kind: 'write-nonce', plan, nonce: nonceAtHand(e, readers), readers } as const;
+  const answered = answerTo<'write-nonce'>(e, effect);
+  const held = answered !== undefined && answered.attempts >= NONCE_ATTEMPTS ? writersIn(answered) : [];
   const isTheirs = held.length > 0 && held.every((pid) => holders.some(({ handle }) => handle.identity.pid === pid));
   return isTheirs ? then() : attempt(e, effect, options, then);
 }
 
 /** The processes that kept the nonce from being written when it was tried last. */
-function writersIn(e: DeployEvidence): readonly unknown[] {
-  const outcome = e.answers['write-nonce']?.outcome;
-  if (outcome === undefined || outcome.ok || outcome.refusal.code !== 'store-busy') return [];
+function writersIn({ outcome }: Pick<Answered, 'outcome'>): readonly unknown[] {
+  if (outcome.ok || outcome.refusal.code !== 'store-busy') return [];
   const { detail } = outcome.refusal;
   const heldBy = typeof detail === 'object' && detail !== null && 'heldBy' in detail ? detail['heldBy'] : null;
   return Array.isArray(heldBy) ? heldBy : [];
@@ -42,13 +53,13 @@ function writersIn(e: DeployEvidence): readonly unknown[] {
 /** Whether a process reads the nonce back through its own open connections. Silence is a no, never a yes (I10). */
 export const echo = (
   e: DeployEvidence,
-  plan: Digest,
+  { plan, readers }: Asked,
   activation: string,
   then: (heard: boolean) => Decision,
 ): Decision =>
   tolerate(
     e,
-    { kind: 'echo', plan, activation, nonce: nonceAtHand(e) },
+    { kind: 'echo', plan, activation, nonce: nonceAtHand(e, readers) },
     { what: `the echo of ${activation}`, attempts: 1 },
     (value) => then(value === true),
   );
@@ -65,7 +76,8 @@ export function echoOf(
   const failed = (): Decision =>
     wait('the nonce beside the lease rows', 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + 200 });
   const open = { kind: 'open-channel', handle: launch.handle } as const;
+  const asked = { plan, readers: [launch.id] };
   return tolerate(e, open, { what: 'the lease connection', attempts: 8 }, () =>
-    writeNonce(e, plan, holders, { what: 'the nonce', untilMs, failed }, () => echo(e, plan, launch.id, then)),
+    writeNonce(e, asked, holders, { what: 'the nonce', untilMs, failed }, () => echo(e, asked, launch.id, then)),
   );
 }

@@ -50,7 +50,8 @@ export interface EffectShapes {
   'stage-route': { asks: { plan: Digest; members: readonly RouteMember[] }; answers: Staged };
   /** `over`: the claim that was read, on which this one rests. */
   'write-claim': { asks: { plan: Digest; claim: OwnerClaim; over: OwnerClaim | null }; answers: 'written' };
-  'write-nonce': { asks: { plan: Digest; nonce: string }; answers: 'written' };
+  /** `readers`: activations that run already and will be asked for it. */
+  'write-nonce': { asks: { plan: Digest; nonce: string; readers: readonly string[] }; answers: 'written' };
   /** Answers whether every store's nonce came back. */
   echo: { asks: { plan: Digest; activation: string; nonce: string }; answers: boolean };
   'end-process': { asks: { activation: string; handle: WorkloadHandle | null; graceMs: number }; answers: StopAnswer };
@@ -113,7 +114,6 @@ export function effectKey(effect: Effect): string {
     case 'seal':
     case 'rehearse':
     case 'prepare-lease':
-    case 'write-nonce':
     case 'release-route':
     case 'hold-route':
     case 'observe-route':
@@ -131,6 +131,8 @@ export function effectKey(effect: Effect): string {
       return `${effect.kind} ${effect.handle.activation}`;
     case 'stage-route':
       return `${effect.kind} ${effect.members.map(({ activation }) => activation).join(' ')}`;
+    case 'write-nonce':
+      return nonceKey(effect.readers);
     case 'write-claim':
       return `${effect.kind} ${effect.claim.highestEpoch}`;
     case 'echo':
@@ -156,6 +158,8 @@ export function effectKey(effect: Effect): string {
       return `${effect.kind} ${effect.activation}`;
   }
 }
+
+export const nonceKey = (readers: readonly string[]): string => `write-nonce ${readers.join(' ')}`;
 
 /** A launcher at its gate and the program that it becomes are published one after the other. */
 export const publicationKey = (activation: string, observed: Pick<ObservedRuntime, 'gate'>): string =>

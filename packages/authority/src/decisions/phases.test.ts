@@ -82,7 +82,7 @@ const prepared = answered(
   ],
   [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
   [{ kind: 'open-channel', handle: old.handle }, 'open'],
-  [{ kind: 'write-nonce', plan, nonce: 'n' }, 'written'],
+  [{ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'written'],
   [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
   [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
   [

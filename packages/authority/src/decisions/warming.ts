@@ -77,8 +77,8 @@ function lateness({ tx, e, plan, launch: { id } }: Warming) {
   const held = heldBySomebody(tx, e, plan, id) ?? observerAway(e, id);
   if (held !== null) return held;
   if (e.rows.kind === 'absent') return because('lease-row-unreadable', 'The stores of the state carry no row.');
-  const steps = [`stage-route ${id}`, `open-channel ${id}`, 'write-nonce'];
-  return late(e, steps, 'The handover could not be prepared in time.');
+  const nonces = Object.keys(e.answers).filter((key) => key.startsWith('write-nonce '));
+  return late(e, [`stage-route ${id}`, `open-channel ${id}`, ...nonces], 'The handover could not be prepared in time.');
 }
 
 /** The proposed route is rendered and validated before either authority moves (F26). */
@@ -106,13 +106,15 @@ function prepareState(at: Warming): Decision {
   const { row, epoch, takenOver } = lease;
   const named = incumbentsOf(e).find(({ document }) => document.activation === row.activation) ?? null;
   const holder = named === null || slotOf(e, named.document.activation).process.kind === 'absent' ? null : named;
-  return prepare(at, holder, () => intend(at, { row, epoch, takenOver, holder }));
+  const prepared = { row, epoch, takenOver, holder };
+  return prepare(at, prepared, () => intend(at, prepared));
 }
 
 /** What can be had before the freeze is read: the staged route, both lease connections, the nonce beside the rows. */
-function prepare(at: Warming, holder: Body | null, then: () => Decision): Decision {
+function prepare(at: Warming, lease: Lease, then: () => Decision): Decision {
   const { e, launch } = at;
-  const plan = at.state.subject.plan;
+  const { holder } = lease;
+  const asked = { plan: at.state.subject.plan, readers: whoEchoes(at, lease) };
   const candidate = { kind: 'open-channel', handle: launch.handle } as const;
   const strands: Strand[] = [
     (ended) => stageRoute(at, ended),
@@ -120,7 +122,7 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
   ];
   if (speaksLease(at.plan)) {
     strands.push((ended) =>
-      writeNonce(e, plan, incumbentsOf(e), { what: 'the nonce beside the lease rows', ...at }, ended),
+      writeNonce(e, asked, incumbentsOf(e), { what: 'the nonce beside the lease rows', ...at }, ended),
     );
   }
   if (holder !== null && speaksLease(planOf(e, holder.plan))) {
@@ -138,11 +140,11 @@ function prepare(at: Warming, holder: Body | null, then: () => Decision): Decisi
 function echoesAndClaim(at: Warming, lease: Lease, then: (echoed: readonly string[]) => Decision): Decision {
   const { e, state } = at;
   const echoed: string[] = [];
-  const asked = whoEchoes(at, lease);
-  const strands = asked.map(
+  const readers = whoEchoes(at, lease);
+  const strands = readers.map(
     (id): Strand =>
       (ended) =>
-        echo(e, state.subject.plan, id, (heard) => {
+        echo(e, { plan: state.subject.plan, readers }, id, (heard) => {
           if (heard) echoed.push(id);
           return ended();
         }),
