@@ -24,7 +24,7 @@ const NONCE_ATTEMPTS = 2;
 
 /**
  * Writes the nonce beside the rows, for `readers` that run. Where one of `holders`, which this handover displaces,
- * hangs in a write of its own and lets nobody else write, the nonce is left out: then nobody echoes it, and the fence is
+ * hangs in a write of its own and lets nobody else write, the nonce is left out: nobody echoes it then, and the fence is
  * the end of the holder's whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its sake
  * (I7).
  */

@@ -2,7 +2,7 @@ import type { World } from '../world/world.ts';
 import { isCalmBut, isEveryBuildGood, isEveryBuildOnce } from './calm.ts';
 import { intents } from './intents.ts';
 import type { Judged, Violation } from './judged.ts';
-import { forgotten } from './restored.ts';
+import { Forgetting, forgotten } from './restored.ts';
 
 /**
  * I6: a death of Idunn resumes the exact transaction. Intents are durable before effects, what a death interrupted goes
@@ -33,8 +33,9 @@ function launchedTwice({ world, scenario }: Judged): readonly Violation[] {
   if (scenario.orders.length > 0) return [];
   const named = new Set<string>();
   const alive = new Map<string, string>();
-  const unknown = forgotten(world);
+  const forgetting = new Forgetting(world);
   return world.ledger.entries.flatMap((entry): Violation[] => {
+    forgetting.take(entry);
     switch (entry.kind) {
       case 'row':
         if (entry.activation !== null) named.add(entry.activation);
@@ -48,7 +49,9 @@ function launchedTwice({ world, scenario }: Judged): readonly Violation[] {
       case 'started': {
         const { activation, atMs } = entry;
         const { target = '', incarnation = '' } = world.activations.get(activation) ?? {};
-        const twin = [...alive].find(([id, of]) => of === incarnation && !named.has(id) && !unknown.has(id))?.[0];
+        const twin = [...alive].find(
+          ([id, of]) => of === incarnation && !named.has(id) && !forgetting.forgotten.has(id),
+        )?.[0];
         alive.set(activation, incarnation);
         // Without lease and route nothing names anybody, and the same build again replaces itself.
         const { stores = 0, routed = false } = scenario.shapes[target] ?? {};

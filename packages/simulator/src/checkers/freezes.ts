@@ -18,8 +18,9 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
   // What a crash or an outage of the observer put off is not held by a stop that came meanwhile.
   let disturbedMs = Number.NEGATIVE_INFINITY;
   let crashedMs = Number.NEGATIVE_INFINITY;
-  const admitted = new Map<string, string>();
-  const serving = new Map<string, string>();
+  let admitted = new Map<string, string>();
+  let serving = new Map<string, string>();
+  let copied = { admitted, serving };
   const engagedFor = (stop: 'freeze' | 'hold', target: string, atMs: number, unlessMs = disturbedMs): boolean => {
     const fromMs = since.get(`${stop} ${target}`);
     return fromMs !== undefined && atMs - fromMs > SLACK_MS && unlessMs < fromMs - SLACK_MS;
@@ -44,6 +45,13 @@ export function freezes({ world, scenario }: Judged): readonly Violation[] {
       case 'reboot':
         crashedMs = entry.atMs;
         disturbedMs = entry.atMs;
+        break;
+      case 'backed-up':
+        copied = { admitted: new Map(admitted), serving: new Map(serving) };
+        break;
+      // What was admitted since is nobody's knowledge any more.
+      case 'restored':
+        ({ admitted, serving } = copied);
         break;
       case 'observer':
       case 'clock':

@@ -15,12 +15,24 @@ export function forgottenDeeds(world: World): ReadonlySet<Entry> {
  * again, as to a spare that the older records keep.
  */
 export function forgotten(world: World): ReadonlySet<string> {
-  const deeds = forgottenDeeds(world);
-  const lost = issuedIn([...deeds]);
-  if (lost.size === 0) return lost;
-  const back = world.ledger.entries.findIndex(({ kind }) => kind === 'restored');
-  for (const known of issuedIn(world.ledger.entries.slice(back))) lost.delete(known);
-  return lost;
+  const forgetting = new Forgetting(world);
+  for (const entry of world.ledger.entries) forgetting.take(entry);
+  return forgetting.forgotten;
+}
+
+/** The same while the ledger is gone through: what is come to again was forgotten until then. */
+export class Forgetting {
+  readonly forgotten: Set<string>;
+  #isBack = false;
+
+  constructor(world: World) {
+    this.forgotten = issuedIn([...forgottenDeeds(world)]);
+  }
+
+  take(entry: Entry): void {
+    if (entry.kind === 'restored') this.#isBack = true;
+    if (this.#isBack && this.forgotten.size > 0) for (const id of issuedIn([entry])) this.forgotten.delete(id);
+  }
 }
 
 const issuedIn = (entries: readonly Entry[]): Set<string> =>
