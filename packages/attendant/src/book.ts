@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { type Outcome, ok, refusal, refused, replaceFile } from '@idunn/kernel';
+import { type Outcome, ok, readPlainFile, refusal, refused, replaceFile } from '@idunn/kernel';
 import { messageOf } from '@idunn/workload/attending';
 import { type AttendedRecord, bookSchema } from './model/record.ts';
+
+/** Largest file that is read: 10,000 programs with room to spare. */
+const BOOK_LIMIT_BYTES = 67_108_864;
 
 interface Head {
   readonly fleet: string;
@@ -27,15 +29,10 @@ export class Book {
    * `attendant-file-unreadable`.
    */
   async read(): Promise<Outcome<readonly AttendedRecord[]>> {
-    let text: string;
     try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ok([]);
-      return this.#unreadable(messageOf(error));
-    }
-    try {
-      const book = bookSchema.parse(JSON.parse(text));
+      const bytes = await readPlainFile(this.#path, { limitBytes: BOOK_LIMIT_BYTES });
+      if (bytes === null) return ok([]);
+      const book = bookSchema.parse(JSON.parse(bytes.toString('utf8')));
       if (book.fleet !== this.#head.fleet) return this.#unreadable(`it belongs to fleet ${book.fleet}`);
       return ok(book.bootId === this.#head.bootId ? book.attended : []);
     } catch (error) {

@@ -89,6 +89,7 @@ export { openRecordStore, type SqliteRecordStore } from './store/sqlite/open.ts'
 export { systemClock } from './system/clock.ts';
 export { randomIds } from './system/ids.ts';
 export { keepSocket } from './system/kept-socket.ts';
+export { type PlainFile, readPlainFile, readPlainFileSync } from './system/plain-file.ts';
 export { listenPrivately, type PrivateServer, type SocketAudience } from './system/private-socket.ts';
 export { type Held, holdLock } from './system/process-lock.ts';
 export { replaceFile, type Written } from './system/replace-file.ts';

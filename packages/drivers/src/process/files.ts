@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { readPlainFile, readPlainFileSync } from '@idunn/kernel';
 import { isErrno } from './proc.ts';
 
 /** How the name of a file ends that is still written; one that stays belonged to a daemon that died. */
@@ -75,45 +76,17 @@ export async function namesIn(directory: string): Promise<readonly string[]> {
 /** Largest file of an activation, in bytes. */
 const FILE_LIMIT_BYTES = 16_777_216;
 
-/**
- * The text of a plain file; `null` when it is not there. A program may have put anything in its directory: no link is
- * followed, and nothing is waited for.
- */
+/** The text of a file of an activation, whose program may have put anything there; `null` when it is not there. */
 export async function readIfThere(file: string): Promise<string | null> {
-  try {
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const status = await handle.stat();
-      if (!status.isFile() || status.size > FILE_LIMIT_BYTES) throw new Error(`${file} is no plain file of ours`);
-      return await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
+  return (await readPlainFile(file, { limitBytes: FILE_LIMIT_BYTES }))?.toString('utf8') ?? null;
 }
 
 /**
- * The same at once, for the few small files that the authority relies on: most lie in a directory of its own, and a
+ * The same at once, for the few small files that the authority relies on: they lie in a directory of its own, and a
  * thousand of them are read when it begins.
  */
-export function readOwnIfThere(file: string, limitBytes = FILE_LIMIT_BYTES): string | null {
-  try {
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const status = fstatSync(descriptor);
-      if (!status.isFile() || status.size > limitBytes) throw new Error(`${file} is no plain file of ours`);
-      return readFileSync(descriptor, 'utf8');
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
-}
+export const readOwnIfThere = (file: string): string | null =>
+  readPlainFileSync(file, { limitBytes: FILE_LIMIT_BYTES })?.toString('utf8') ?? null;
 
 export async function unlinkIfThere(file: string): Promise<void> {
   try {

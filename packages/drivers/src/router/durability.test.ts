@@ -76,7 +76,7 @@ test('a router that cannot come back is told as lost with the reason, until it d
   await rename(stateFile, `${stateFile}.kept`);
   await mkdir(stateFile);
   process.kill(router, 'SIGKILL');
-  await stands(driver.link, lostBecause(/EISDIR/));
+  await stands(driver.link, lostBecause(/is no plain file/));
   await rmdir(stateFile);
   await rename(`${stateFile}.kept`, stateFile);
   await stands(driver.link, ({ kind }) => kind === 'up');

@@ -12,10 +12,20 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OwnerClaim } from '@idunn/authority';
-import { absent, digestBytes, type Evidence, type Outcome, ok, refusal, refused, seen, unknown } from '@idunn/kernel';
+import {
+  absent,
+  digestBytes,
+  type Evidence,
+  type Outcome,
+  ok,
+  readPlainFileSync,
+  refusal,
+  refused,
+  seen,
+  unknown,
+} from '@idunn/kernel';
 import type { StateContract } from '@idunn/release';
 import { z } from 'zod';
-import { readOwnIfThere } from '../process/files.ts';
 import { isErrno } from '../process/proc.ts';
 import { leaseCarriers, OWN_FILES } from './lease-carriers.ts';
 
@@ -35,15 +45,15 @@ type ClaimFile = Readonly<z.infer<typeof claimSchema>>;
 
 /** The claim as it lies beside the state, where a program may have put anything in its place. */
 export function readClaimFile(root: string): Evidence<ClaimFile> {
-  let text: string | null;
+  let bytes: Buffer | null;
   try {
-    text = readOwnIfThere(join(root, CLAIM_FILE), LARGEST_CLAIM_BYTES);
+    bytes = readPlainFileSync(join(root, CLAIM_FILE), { limitBytes: LARGEST_CLAIM_BYTES });
   } catch (error) {
-    return unknown(String(error));
+    return unknown((error as Error).message);
   }
-  if (text === null) return absent;
+  if (bytes === null) return absent;
   try {
-    return seen(claimSchema.parse(JSON.parse(text)));
+    return seen(claimSchema.parse(JSON.parse(bytes.toString('utf8'))));
   } catch {
     return unknown('the owner claim has another form');
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmod,
   chown,
@@ -120,6 +121,9 @@ test('a record that is no record is refused as malformed', () =>
       await writeFile(file, text);
       assert.equal(codeOf(await loadKeyRecord(file)), 'key-malformed');
     }
+    await rm(file);
+    execFileSync('mkfifo', [file]);
+    assert.equal(codeOf(await loadKeyRecord(file)), 'key-malformed', 'nobody waits for a pipe');
   }));
 
 test('a key is loaded for its purpose and within its span only', () =>

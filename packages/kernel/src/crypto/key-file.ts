@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, lstat, mkdir, open, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { canonicalJson } from '../canonical.ts';
 import { type Outcome, ok, refusal, refused } from '../refusal.ts';
+import { readPlainFile } from '../system/plain-file.ts';
 import type { SigningKey } from './envelope.ts';
 import {
   base64Of32Bytes,
@@ -42,7 +43,7 @@ export async function createKeyFile(
   key: { readonly purpose: KeyPurpose; readonly notBeforeMs: number; readonly notAfterMs: number },
 ): Promise<Outcome<KeyFile>> {
   const exists = refused(refusal('key-exists', `There is a key in ${file} already.`));
-  if ((await readOrNull(keyRecordPath(file))) !== null) return exists;
+  if (await isThere(keyRecordPath(file))) return exists;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const written = await writeSeedFile(file, freshSeed());
   if (!written.ok && written.refusal.code !== 'key-exists') return written;
@@ -95,11 +96,15 @@ export async function writeSeedFile(file: string, seedBase64: string): Promise<O
 
 /** Reads a public record. Refused as `key-missing` or `key-malformed`. */
 export async function loadKeyRecord(file: string): Promise<Outcome<KeyRecord>> {
-  const text = await readOrNull(file);
-  if (text === null) return refused(refusal('key-missing', `There is no public key record ${file}.`));
-  if (text.length > MAX_RECORD_BYTES) return malformed(file, `it is longer than ${MAX_RECORD_BYTES} bytes`);
+  let bytes: Buffer | null;
   try {
-    const parsed = keyRecordSchema.safeParse(JSON.parse(text));
+    bytes = await readPlainFile(file, { limitBytes: MAX_RECORD_BYTES });
+  } catch (error) {
+    return malformed(file, (error as Error).message);
+  }
+  if (bytes === null) return refused(refusal('key-missing', `There is no public key record ${file}.`));
+  try {
+    const parsed = keyRecordSchema.safeParse(JSON.parse(bytes.toString('utf8')));
     return parsed.success
       ? ok(parsed.data)
       : malformed(file, parsed.error.issues[0]?.message ?? 'it has another shape');
@@ -137,21 +142,21 @@ export async function readSeedFile(file: string): Promise<Outcome<SigningKey>> {
 const malformed = (file: string, because: string): Outcome<never> =>
   refused(refusal('key-malformed', `Key file ${file} cannot be used: ${because}.`));
 
+const isThere = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    () => true,
+    (error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return false;
+      throw error;
+    },
+  );
+
 async function openUnlessAbsent(file: string) {
   try {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return 'absent';
     if (hasCode(error, 'ELOOP')) return 'link';
-    throw error;
-  }
-}
-
-async function readOrNull(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type Outcome, ok } from '@idunn/kernel';
+import { type Outcome, ok, readPlainFile } from '@idunn/kernel';
 import { type BindingDocument, parseBinding } from '../binding/parse.ts';
 import { type Fault, faultsOf, refusedFaults } from '../configuration/fault.ts';
 import { type Account, resolveDirectories } from '../fleet/directories.ts';
@@ -8,6 +8,8 @@ import { assembleFleet, type Fleet } from '../fleet/fleet.ts';
 import { type FleetDocument, parseFleet } from '../fleet/parse.ts';
 
 const BINDINGS_LIMIT = 10_000;
+/** Largest file that is read. */
+const FILE_LIMIT_BYTES = 1_048_576;
 
 /**
  * Reads `fleet.toml` and `bindings/*.toml`. Refused with the faults of all files at once. To go on with the bindings
@@ -52,12 +54,13 @@ async function readAnd<T>(
   file: string,
   parse: (text: string, file: string) => Outcome<T>,
 ): Promise<Outcome<T> | Fault> {
-  let bytes: Buffer;
+  let bytes: Buffer | null;
   try {
-    bytes = await readFile(file);
+    bytes = await readPlainFile(file, { limitBytes: FILE_LIMIT_BYTES, followLink: true });
   } catch (error) {
     return unreadable(file, (error as Error).message);
   }
+  if (bytes === null) return unreadable(file, 'it is not there');
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? parse(text, file) : unreadable(file, 'it is not valid UTF-8');
 }

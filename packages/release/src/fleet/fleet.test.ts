@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -37,6 +38,15 @@ test('the example of the docs is a fleet with both of its bindings', async (cont
   assert.equal(fleet.directories.cache, join(root, 'var/cache'));
 });
 
+test('I10: a pipe in the place of a binding is its fault, and is waited for by nobody', async (context) => {
+  const root = await directory(context, { 'fleet.toml': example, 'of-another.toml': docsExample('binding') });
+  await symlink(join(root, 'of-another.toml'), join(root, 'bindings/ghostlight.toml'));
+  execFileSync('mkfifo', [join(root, 'bindings/almanac.toml')]);
+  const { fleet, faults } = await readFleet(root, account);
+  assert.deepEqual([...(fleet?.bindings.keys() ?? [])], ['ghostlight']);
+  assert.match(faults[0]?.message ?? '', /almanac.toml is no plain file/);
+});
+
 test('the faults of all files are reported at once, and the valid bindings stay usable', async (context) => {
   const root = await directory(context, {
     'fleet.toml': change(example, '"almanac"', '"alamanc"'),
@@ -68,7 +78,7 @@ test('a fleet without its file is a fault with the reason, never an empty fleet'
   const root = await directory(context, {});
   const outcome = await loadFleet(root, account);
   assert.equal(refusalOf(outcome).code, 'configuration-unreadable');
-  assert.match(refusalOf(outcome).reason, /fleet\.toml.*ENOENT/);
+  assert.match(refusalOf(outcome).reason, /fleet\.toml.*it is not there/);
 });
 
 test('directories: as root, as a user, with XDG, and relative ones from the fleet directory', () => {

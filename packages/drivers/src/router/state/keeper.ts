@@ -1,8 +1,11 @@
 import { ftruncateSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { type Outcome, ok, refusal, refused, replaceFile, type Written } from '@idunn/kernel';
+import { type FileHandle, open } from 'node:fs/promises';
+import { type Outcome, ok, readPlainFile, refusal, refused, replaceFile, type Written } from '@idunn/kernel';
 import { type RouterState, STATE_SCHEMA } from '../model/schema.ts';
 import { type Replayed, replay } from './replay.ts';
+
+/** Largest state, or journal of it, that is read. */
+const STATE_LIMIT_BYTES = 67_108_864;
 
 export const journalPath = (stateFile: string): string => `${stateFile}.journal`;
 
@@ -135,11 +138,5 @@ async function load(path: string, fleet: string): Promise<Outcome<Replayed>> {
 }
 
 /** `null` only when there is no such file; every other fault is thrown (I10). */
-async function textOf(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
+const textOf = async (path: string): Promise<string | null> =>
+  (await readPlainFile(path, { limitBytes: STATE_LIMIT_BYTES }))?.toString('utf8') ?? null;
