@@ -47,9 +47,11 @@ const FAILURES: ReadonlySet<string> = new Set([
   'copy-not-neutralised',
   'daemon-answer-unexpected',
   'daemon-failed',
+  'daemon-silent',
   'daemon-start-failed',
   'daemon-unreachable',
   'data-not-reached',
+  'files-unusable',
   'ladder-operation-failed',
   'scale-not-reached',
 ]);

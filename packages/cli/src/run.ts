@@ -1,4 +1,5 @@
 import type { RefusalAnswer } from '@idunn/client';
+import { refusal } from '@idunn/kernel';
 import { type Command, CommanderError } from 'commander';
 import { refuse } from './context.ts';
 import type { Environment } from './edge/environment.ts';
@@ -29,12 +30,16 @@ export async function run(environment: Environment): Promise<number> {
     await idunn.parseAsync(wholeFleet(environment.argv), { from: 'user' });
     return code;
   } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return refuse(environment, json, unusable(error));
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
     if (json) refuse(environment, json, wrongWords(error, wrong));
     return EXIT.usage;
   }
 }
+
+/** A file that the system does not let us read or write is nothing of ours: no trace, but what to do. */
+const unusable = ({ message }: Error): RefusalAnswer => refusal('files-unusable', message) as RefusalAnswer;
 
 /** `--fleet` names a directory; for a stop, with nothing after it, it means every target of the fleet. */
 function wholeFleet(argv: readonly string[]): readonly string[] {

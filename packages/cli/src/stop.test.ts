@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EXIT } from './exit.ts';
 import { run } from './run.ts';
@@ -49,9 +49,12 @@ test('--store speaks to one record without a fleet; what is not ours is told, an
   const words = ['--store', join(fleet, 'state-of-grace.json'), '--target-id', 'app'];
   assert.equal((await idunn('freeze', 'engage', ...words, '--reason', 'rehearsals')).code, EXIT.done);
   assert.match((await idunn('freeze', 'status', ...words)).out, /engaged: deployments of app wait/);
-  const daemon = await idunn('freeze', 'clear', ...words, '--owner-user', 'daemon');
-  assert.equal(daemon.code, EXIT.failed);
+  const daemon = await idunn('freeze', 'status', ...words, '--owner-user', 'daemon');
   assert.match(daemon.out, /unreadable: .*belongs to uid/);
+  const cleared = await idunn('freeze', 'clear', ...words, '--owner-user', 'daemon');
+  assert.equal(cleared.code, EXIT.refused);
+  assert.match(cleared.err, /stop-not-written: .* is for uid \d+ to write, .*nothing was changed/);
+  assert.match((await idunn('freeze', 'status', ...words)).out, /engaged/);
 });
 
 test('I8: a stop on a target that there is not is refused, because it would stop nothing', async (t) => {
@@ -71,6 +74,46 @@ test('I8: a stop on a target that there is not is refused, because it would stop
   assert.equal((await idunn('freeze', 'engage', 'anything', '--reason', 'release day')).code, EXIT.done);
 });
 
+test('I8: the whole fleet’s stop is shown with that of a target, which it holds as well', async (t) => {
+  const { idunn } = await bench(t);
+  await idunn('freeze', 'engage', '--fleet', '--reason', 'moving house');
+  const { out } = await idunn('freeze', 'clear', 'ghostlight');
+  assert.match(out, /clear: .+ghostlight.+\n.+engaged: deployments of the whole fleet wait, .+: moving house\n$/);
+  const json = JSON.parse((await idunn('freeze', 'status', 'ghostlight', '--json')).out) as {
+    also: { clearedBy: string }[];
+  };
+  assert.deepEqual(
+    json.also.map(({ clearedBy }) => clearedBy),
+    ['idunn freeze clear --fleet'],
+  );
+  await idunn('freeze', 'clear', '--fleet');
+  assert.doesNotMatch((await idunn('freeze', 'status', 'ghostlight')).out, /whole fleet/);
+});
+
+test('I8: root does not speak for who owns the directory of a record', async (t) => {
+  if (process.geteuid?.() !== 0) return t.diagnostic('only root can write where another user owns');
+  const { fleet, idunn } = await bench(t);
+  await idunn('freeze', 'engage', 'ghostlight', '--reason', 'release day');
+  const file = join(fleet, 'state/freezes/ghostlight.json');
+  for (const path of [file, dirname(file)]) await chown(path, 12_345, 12_345);
+  const store = ['--store', file, '--target-id', 'ghostlight'];
+  for (const words of [['ghostlight'], store]) {
+    assert.match((await idunn('freeze', 'status', ...words)).out, /engaged: .+ by ada/);
+    const { code, err } = await idunn('freeze', 'clear', ...words);
+    assert.equal(code, EXIT.refused);
+    assert.match(err, /stop-not-written: .+ is for uid 12345 to write, and this is uid 0/);
+  }
+});
+
+test('what lies in the place of the directory of stops is told without a trace', async (t) => {
+  const { fleet, idunn } = await bench(t);
+  await mkdir(join(fleet, 'state'));
+  await writeFile(join(fleet, 'state/freezes'), '');
+  const { code, err } = await idunn('freeze', 'engage', 'ghostlight', '--reason', 'release day');
+  assert.equal(code, EXIT.refused);
+  assert.match(err, /stop-not-written: [^]*what to do: Move away what lies in the place of .+freezes/);
+});
+
 test('what is written as a reason cannot steer the terminal of who reads it', async (t) => {
   const { idunn } = await bench(t);
   const reason = 'a look\u001b[2J\u202e\nnothing is frozen';
@@ -84,7 +127,7 @@ test('I10: a record that cannot be read is shown as one that holds', async (t) =
   await writeFile(file, '');
   assert.match(
     (await idunn('freeze', 'status', '--store', file, '--target-id', 'app')).out,
-    /unreadable: deployments of app wait: .* is empty\n.*\n  what to do: run idunn freeze clear/,
+    /: .* is empty\n.*\n  what to do: as the owner .*: idunn freeze clear --store .*torn.json --target-id app;/,
   );
 });
 

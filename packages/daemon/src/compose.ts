@@ -115,9 +115,13 @@ export async function compose(ground: Ground): Promise<Outcome<Daemon>> {
 }
 
 /** The fleet's own stops, whose directories are there from now on: a missing one holds everything. */
-async function stops({ machine, fleet, directories }: Ground): Promise<FreezePort> {
+async function stops({ machine, fleet, directories, log }: Ground): Promise<FreezePort> {
   const { state } = directories;
-  for (const kind of ['freezes', 'holds']) await makeStopDirectory(join(state, kind));
+  for (const kind of ['freezes', 'holds']) {
+    const made = await makeStopDirectory(join(state, kind));
+    // What runs is looked after all the same; deployments, or restarts, wait with an incident.
+    if (!made.ok) log.warn({ part: 'stops' }, made.refusal.reason);
+  }
   const { uid, name: owner } = machine.user;
   const standing = standingStops({
     state,

@@ -17,6 +17,7 @@ import { faultsOf, renderFaults } from '@idunn/release';
 import { destination, type Logger, pino } from 'pino';
 import { problemOf } from './api/answer.ts';
 import { compose } from './compose.ts';
+import { ending } from './ending.ts';
 import { type Machine, openGround } from './ground.ts';
 import { MACHINE } from './machine.ts';
 
@@ -79,17 +80,22 @@ async function serve(directory: string): Promise<Outcome<'serving'>> {
     await ground.value.store.close();
     return daemon;
   }
-  let stopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping; what runs stays up');
-    void daemon.value.stop().then(() => {
+  const end = ending({
+    timers: machine.timers,
+    stop: () => {
+      log.info('stopping; what runs stays up');
+      return daemon.value.stop();
+    },
+    ended: () => {
       log.info('stopped');
       process.exit(0);
-    });
-  };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+    },
+    force: (afterMs) => {
+      log.fatal({ afterMs }, 'something that the daemon waits for hangs; it ends all the same');
+      process.kill(process.pid, 'SIGKILL');
+    },
+  });
+  process.on('SIGTERM', end).on('SIGINT', end);
   process.on('SIGHUP', () => undefined);
   process.on('uncaughtException', (error) => {
     // A fault of our own: the records say where everything stands, the next daemon goes on from there (I6).
@@ -109,13 +115,14 @@ async function serve(directory: string): Promise<Outcome<'serving'>> {
 }
 
 /**
- * Records that cannot be read are a refusal to begin, loud and with a code (F28); other faults are ours and show
- * their trace.
+ * Records that cannot be read (F28), and files that the system does not let us use, are a refusal to begin, loud and with
+ * a code; other faults are ours and show their trace.
  */
-function storeRefusal(error: unknown): Outcome<never> {
+function groundRefusal(error: unknown): Outcome<never> {
   if (error instanceof StoreFault) return refused(refusal(error.code, error.message));
+  if (error instanceof Error && 'syscall' in error) return refused(refusal('files-unusable', error.message));
   throw error;
 }
 
-const served = await serve(resolve(values.fleet)).catch(storeRefusal);
+const served = await serve(resolve(values.fleet)).catch(groundRefusal);
 if (!served.ok) fail(served.refusal);

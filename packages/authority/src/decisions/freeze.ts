@@ -44,5 +44,7 @@ export function readFreeze(
   const stop = isRestart(tx) ? 'hold' : 'freeze';
   return freeze.kind === 'seen'
     ? wait(stopNote(stop, freeze.value), freeze.value.clearedBy, { wakeAtMs })
-    : wait(`a ${stop} that cannot be read: ${freeze.because}`, 'idunn status', { wakeAtMs });
+    : wait(`a ${stop} that cannot be read: ${freeze.because}`, 'run that command as the owner of its directory', {
+        wakeAtMs,
+      });
 }

@@ -3,6 +3,7 @@ import type { IncidentCode } from '../model/incident-code.ts';
 import type { StandingStop, StopName } from '../ports/freeze-port.ts';
 import type { StopSeen } from '../records/stop-seen.ts';
 import { stopChange } from '../stops/change.ts';
+import { unreadableStop } from '../stops/port.ts';
 import { type StopKind, WHOLE_FLEET } from '../stops/record.ts';
 import type { EngineCore } from './core.ts';
 import { type Held, put } from './journal.ts';
@@ -101,10 +102,14 @@ export class StopBook {
   #report(standing: readonly StandingStop[]): void {
     const byTarget = Map.groupBy(standing, (stop) => stop.target);
     for (const target of new Set([...this.#reported, ...byTarget.keys()])) {
-      const causes = (byTarget.get(target) ?? []).flatMap(({ kind, stop }) =>
-        stop.kind === 'unknown' ? [[UNREADABLE[kind], stop.because] as const] : [],
-      );
-      this.#core.incidents.report(target, new Map(causes), 'stops');
+      const causes = new Map<IncidentCode, string>();
+      for (const { kind, stop, clearedBy } of byTarget.get(target) ?? []) {
+        if (stop.kind !== 'unknown') continue;
+        const others = causes.get(UNREADABLE[kind]);
+        const detail = unreadableStop(stop.because, clearedBy);
+        causes.set(UNREADABLE[kind], others === undefined ? detail : `${others}; and ${detail}`);
+      }
+      this.#core.incidents.report(target, causes, 'stops');
     }
     this.#reported = new Set(byTarget.keys());
   }

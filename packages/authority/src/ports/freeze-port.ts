@@ -31,6 +31,8 @@ export interface StandingStop extends StopName {
   /** Whose word it is, by the owner of the file: the steward, or the user of the fleet. */
   readonly holder: string;
   readonly stop: Evidence<Stop>;
+  /** The command that clears or replaces it. */
+  readonly clearedBy: string;
 }
 
 /** Reads the stops on a target. `absent` admits, `seen` and `unknown` hold (I8, I10). */

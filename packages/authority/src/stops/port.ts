@@ -9,6 +9,15 @@ import { type StopKind, WHOLE_FLEET } from './record.ts';
 export const stopFile = (state: string, kind: StopKind, target: string): string =>
   join(state, `${kind}s`, `${target}.json`);
 
+/** The command that clears a stop of the fleet's own, or its steward's. */
+export const clearedBy = (kind: StopKind, target: string, steward: Steward | null = null): string => {
+  if (steward !== null) return `as ${steward.user}: idunn ${kind} clear --store ${steward.store} --target-id ${target}`;
+  return `idunn ${kind} clear ${target === WHOLE_FLEET ? '--fleet' : target}`;
+};
+
+/** What is said of a stop that cannot be read: why, and what replaces it. */
+export const unreadableStop = (because: string, clear: string): string => `${because}; replace it with: ${clear}`;
+
 export interface StopPlaces {
   /** The fleet's state directory. */
   readonly state: string;
@@ -28,8 +37,8 @@ export function createStops({ state, uid, uidOf }: StopPlaces): FreezePort {
   });
   const fleetOwn = (kind: StopKind, target: string): Promise<Evidence<Freeze>[]> =>
     Promise.all([
-      gate(own(kind, target), `idunn ${kind} clear ${target}`, null),
-      gate(own(kind, WHOLE_FLEET), `idunn ${kind} clear --fleet`, null),
+      gate(own(kind, target), clearedBy(kind, target), null),
+      gate(own(kind, WHOLE_FLEET), clearedBy(kind, WHOLE_FLEET), null),
     ]);
   return {
     async read(target, steward) {
@@ -49,20 +58,20 @@ export function createStops({ state, uid, uidOf }: StopPlaces): FreezePort {
       const why = account.kind === 'seen' ? 'is root' : account.kind === 'unknown' ? account.because : 'does not exist';
       return unknown(`the steward ${user} of ${store} ${why}`);
     }
-    const clear = `as ${user}: idunn freeze clear --store ${store} --target-id ${target}`;
+    const clear = clearedBy('freeze', target, { user, store });
     return gate({ file: store, kind: 'freeze', target, ownerUid: account.value }, clear, `its steward ${user}`);
   }
 }
 
 /** A stop as a deployment or a restart meets it: clear is absent. */
-async function gate(about: StopFile, clearedBy: string, holder: string | null): Promise<Evidence<Freeze>> {
+async function gate(about: StopFile, clear: string, holder: string | null): Promise<Evidence<Freeze>> {
   const stop = await readStop(about);
   if (stop.kind === 'absent') return absent;
-  if (stop.kind === 'unknown') return unknown(`${stop.because}; replace it with: ${clearedBy}`);
+  if (stop.kind === 'unknown') return unknown(unreadableStop(stop.because, clear));
   const { record, digest } = stop.value;
   if (record.state === 'clear') return absent;
   const { by, reason, since } = record;
-  return seen({ by: holder ?? by, reason, since, record: digest, clearedBy, also: [] });
+  return seen({ by: holder ?? by, reason, since, record: digest, clearedBy: clear, also: [] });
 }
 
 /** Any one that is engaged or unreadable holds; the first engaged one speaks, and names all the others. */

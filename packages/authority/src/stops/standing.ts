@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Evidence, unknown } from '@idunn/kernel';
 import type { Steward } from '@idunn/release';
 import type { FreezePort, StandingStop, StopName } from '../ports/freeze-port.ts';
-import { type StopPlaces, stopFile } from './port.ts';
+import { clearedBy, type StopPlaces, stopFile } from './port.ts';
 import { readStop } from './read.ts';
 import { type Stop, type StopKind, WHOLE_FLEET } from './record.ts';
 import { watchDirectories } from './watch.ts';
@@ -31,7 +31,7 @@ export function standingStops(places: StandingPlaces): Required<Pick<FreezePort,
 
   async function own({ kind, target }: StopName): Promise<StandingStop> {
     const stop = await readStop({ file: stopFile(state, kind, target), kind, target, ownerUid: uid });
-    return { kind, target, steward: null, holder: owner, stop };
+    return { kind, target, steward: null, holder: owner, stop, clearedBy: clearedBy(kind, target) };
   }
 
   async function ofSteward(target: string, { user, store }: Steward): Promise<StandingStop> {
@@ -40,7 +40,8 @@ export function standingStops(places: StandingPlaces): Required<Pick<FreezePort,
       account.kind === 'seen' && account.value !== 0
         ? await readStop({ file: store, kind: 'freeze', target, ownerUid: account.value })
         : unknown(`the steward ${user} of ${store} ${account.kind === 'seen' ? 'is root' : 'has no account'}`);
-    return { kind: 'freeze', target, steward: user, holder: user, stop };
+    const clear = clearedBy('freeze', target, { user, store });
+    return { kind: 'freeze', target, steward: user, holder: user, stop, clearedBy: clear };
   }
 
   let changed: (() => void) | null = null;

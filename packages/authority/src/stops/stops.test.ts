@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -116,6 +116,36 @@ test('a stop whose directory is not there is not written', async (t) => {
   const { about, state } = await bench(t);
   const written = await writeStop({ ...about, file: join(state, 'nowhere/freeze.json') }, change('engaged'));
   assert.equal(written.ok ? null : written.refusal.code, 'stop-not-written');
+});
+
+test('a directory in the place of a record, or a file in that of its directory, is told with what mends it', async (t) => {
+  const { state, about } = await bench(t);
+  await mkdir(about.file);
+  const inPlace = await writeStop(about, change('clear'));
+  assert.ok(!inPlace.ok && inPlace.refusal.code === 'stop-not-written');
+  assert.match(inPlace.refusal.remedy, /^Move the directory .+app.json away/);
+  await rename(join(state, 'freezes'), join(state, 'elsewhere'));
+  await writeFile(join(state, 'freezes'), '');
+  const made = await makeStopDirectory(join(state, 'freezes'));
+  assert.ok(!made.ok && made.refusal.code === 'stop-not-written');
+  assert.match(made.refusal.remedy, /^Move away what lies in the place of .+freezes/);
+});
+
+test('I8: a record can be read by a daemon that is another user, whatever the umask of who writes it', async (t) => {
+  const { about } = await bench(t);
+  const before = process.umask(0o077);
+  t.after(() => process.umask(before));
+  assert.ok((await writeStop(about, change('engaged'))).ok);
+  assert.equal((await stat(about.file)).mode & 0o777, 0o644);
+});
+
+test('I8: who is not the owner of a record changes nothing, for their word would not count', async (t) => {
+  const { about, stops } = await bench(t);
+  await writeStop(about, change('engaged'));
+  const cleared = await writeStop({ ...about, ownerUid: OTHER }, change('clear'));
+  assert.ok(!cleared.ok && cleared.refusal.code === 'stop-not-written');
+  assert.match(cleared.refusal.reason, new RegExp(`is for uid ${OTHER} to write, and this is uid ${UID}`));
+  assert.equal((await stops.read('app', null)).kind, 'seen');
 });
 
 test('I8: the whole fleet’s freeze holds every target, and each stop is named with its own command', async (t) => {

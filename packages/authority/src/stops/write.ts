@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, rename, unlink } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { readStop, type StopFile } from './read.ts';
@@ -17,10 +17,20 @@ export interface StopChange {
 
 /**
  * Engages or clears a stop: the whole record replaces what was there, also what could not be read. The directory must
- * be there; who may write into it is whose word counts.
+ * be there; who may write into it is whose word counts. A record that would not count as its owner's is not written.
  */
 export async function writeStop(about: StopFile, change: StopChange): Promise<Outcome<StopRecord>> {
-  const { file, kind, target } = about;
+  const { file, kind, target, ownerUid } = about;
+  const uid = process.geteuid?.();
+  if (uid !== ownerUid) {
+    const reason = `${file} is for uid ${ownerUid} to write, and this is uid ${uid}; nothing was changed`;
+    return refused(refusal('stop-not-written', reason, { remedy: AS_ITS_OWNER }));
+  }
+  const there = await lstat(file).catch(() => null);
+  if (there?.isDirectory() === true) {
+    const remedy = `Move the directory ${file} away, and run the command again; it holds until then.`;
+    return refused(refusal('stop-not-written', `a directory is in the place of ${file}`, { remedy }));
+  }
   const before = await readStop(about);
   const { freshId, ...words } = change;
   const sequence = before.kind === 'seen' ? before.value.record.sequence + 1 : 1;
@@ -37,13 +47,24 @@ export async function writeStop(about: StopFile, change: StopChange): Promise<Ou
   }
 }
 
-/** Makes the directory of a fleet's own stops. */
-export const makeStopDirectory = async (directory: string): Promise<void> =>
-  void (await mkdir(directory, { recursive: true, mode: 0o700 }));
+const AS_ITS_OWNER = 'Run the command as that user: what another writes is not taken for their word, and holds.';
+
+/** Makes the directory of a fleet's own stops. What lies in its place stays, and holds everything. */
+export async function makeStopDirectory(directory: string): Promise<Outcome<'there'>> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    return ok('there');
+  } catch (error) {
+    const remedy = `Move away what lies in the place of ${directory}, or correct its permissions; it holds until then.`;
+    return refused(refusal('stop-not-written', `${directory}: ${(error as Error).message}`, { remedy }));
+  }
+}
 
 async function place(file: string, bytes: Buffer): Promise<void> {
   const handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
+    // Whatever the umask was: a daemon that is another user reads it.
+    await handle.chmod(0o644);
     await handle.writeFile(bytes);
     await handle.sync();
   } finally {

@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import {
   makeStopDirectory,
   readStop,
@@ -37,6 +37,8 @@ export type Verb = 'engage' | 'clear' | 'status';
 interface Found {
   readonly about: StopFile;
   readonly own: boolean;
+  /** The command that clears it, run by its owner. */
+  readonly clearedBy: string;
 }
 
 /**
@@ -56,9 +58,10 @@ export async function changeStop(
     refuse(environment, json, found);
     return found.code === 'words-invalid' ? EXIT.usage : EXIT.refused;
   }
-  const { about, own } = found;
+  const { about, own, clearedBy } = found;
   if (verb !== 'status') {
-    if (own) await makeStopDirectory(dirname(about.file));
+    const made = own ? await makeStopDirectory(dirname(about.file)) : null;
+    if (made?.ok === false) return refuse(environment, json, made.refusal as RefusalAnswer);
     const written = await writeStop(about, {
       state: verb === 'engage' ? 'engaged' : 'clear',
       by: environment.user.name,
@@ -69,19 +72,33 @@ export async function changeStop(
     if (!written.ok) return refuse(environment, json, written.refusal as RefusalAnswer);
   }
   const read = await readStop(about);
-  const answer = answerOf(about, read);
+  const also = own && target !== undefined ? await fleetWide(about) : [];
+  const answer = { ...answerOf(about, clearedBy, read), also };
   if (json) printJson(environment, answer);
-  else printLines(environment.out, renderStop(answer, styleOf(environment, environment.out)));
+  else {
+    const style = styleOf(environment, environment.out);
+    const lines = [answer, ...also].flatMap((stop) => renderStop(stop, style));
+    printLines(environment.out, lines);
+  }
   // A word that the daemon will not take for its owner's is no success.
   return verb !== 'status' && read.kind !== 'seen' ? EXIT.failed : EXIT.done;
 }
 
-function answerOf({ kind, target, file }: StopFile, read: Evidence<Stop>): StopAnswer {
+/** The stop on the whole fleet, where it holds the target as well. */
+async function fleetWide(about: StopFile): Promise<StopAnswer[]> {
+  const file = join(dirname(about.file), `${WHOLE_FLEET}.json`);
+  const whole = { ...about, file, target: WHOLE_FLEET };
+  const answer = answerOf(whole, `idunn ${about.kind} clear --fleet`, await readStop(whole));
+  return answer.state === 'engaged' || answer.state === 'unreadable' ? [answer] : [];
+}
+
+function answerOf({ kind, target, file }: StopFile, clearedBy: string, read: Evidence<Stop>): StopAnswer {
   const about = {
     schema: 'idunn.stop/v1',
     kind,
     target: target === WHOLE_FLEET ? null : target,
     file,
+    clearedBy,
   } as const;
   if (read.kind === 'seen') {
     const { state, by, reason, since } = read.value.record;
@@ -109,7 +126,21 @@ async function placeOf(
   const file = stopFile(opened.value.directories.state, kind, name);
   const unknown = target === undefined ? null : await unknownTarget(opened.value.located.directory, target, file);
   if (unknown !== null) return unknown;
-  return { about: { file, kind, target: name, ownerUid: environment.user.uid }, own: true };
+  const ownerUid = await ownerOf(environment, dirname(file), opened.value.directories.state);
+  const clearedBy = `idunn ${kind} clear ${target ?? '--fleet'}`;
+  return { about: { file, kind, target: name, ownerUid }, own: true, clearedBy };
+}
+
+/**
+ * Whose record it is to be: that of who owns its directory, as the daemon of that user takes it, whoever runs the
+ * command. A directory of root's, or none, says nothing of it.
+ */
+async function ownerOf({ user }: Environment, ...directories: readonly string[]): Promise<number> {
+  for (const directory of directories) {
+    const there = await stat(directory).catch(() => null);
+    if (there !== null) return there.uid === 0 ? user.uid : there.uid;
+  }
+  return user.uid;
 }
 
 /**
@@ -138,11 +169,14 @@ async function storeOf(
   if (target !== undefined || wholeFleet === true || targetId === undefined) {
     return wrong('--store takes the target as --target-id ID, and no other.');
   }
-  if (ownerUser === undefined) {
-    return { about: { file, kind, target: targetId, ownerUid: environment.user.uid }, own: false };
-  }
+  const of = (ownerUid: number): Found => ({
+    about: { file, kind, target: targetId, ownerUid },
+    own: false,
+    clearedBy: `idunn ${kind} clear --store ${file} --target-id ${targetId}`,
+  });
+  if (ownerUser === undefined) return of(await ownerOf(environment, dirname(file)));
   const account = await uidOf(ownerUser);
-  if (account.kind === 'seen') return { about: { file, kind, target: targetId, ownerUid: account.value }, own: false };
+  if (account.kind === 'seen') return of(account.value);
   return wrong(`${ownerUser} ${account.kind === 'absent' ? 'is no account here' : `is unknown: ${account.because}`}.`);
 }
 

@@ -8,6 +8,8 @@ export interface StopAnswer {
   readonly kind: StopKind;
   readonly target: string | null;
   readonly file: string;
+  /** The command that clears it, run by the owner of its directory. */
+  readonly clearedBy: string;
   readonly state: StopRecord['state'] | 'absent' | 'unreadable';
   readonly by: string | null;
   readonly reason: string | null;
@@ -34,7 +36,7 @@ export function renderStop(stop: StopAnswer, style: Style): string[] {
       return [
         `${style.bad(`${signs.no} unreadable:`)} ${what} wait${reason}`,
         `  record: ${stop.file}`,
-        `  what to do: run idunn ${kind} clear as the owner of its directory; it replaces what cannot be read`,
+        `  what to do: as the owner of its directory: ${printable(stop.clearedBy)}; it replaces what cannot be read`,
       ];
   }
 }

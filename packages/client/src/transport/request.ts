@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Answer, answered, declined } from '../answer.ts';
 import { API_HEADER, API_VERSION } from '../api.ts';
+import { whileAlive } from './while-alive.ts';
 
 // Not imported: a module that imports node:http loads fetch and WebSocket with it, 15 ms and 13 MB.
 const { request } = process.getBuiltinModule('node:http');
@@ -55,10 +56,23 @@ export function open(ask: Ask): Promise<Answer<IncomingMessage>> {
 }
 
 /** One request, one JSON answer. */
-export async function askJson<T>(ask: Ask): Promise<Answer<T>> {
-  const opened = await open(ask);
-  return opened.ok ? readAnswer(ask, opened.value) : opened;
-}
+export const askJson = <T>(ask: Ask): Promise<Answer<T>> =>
+  ofOneAlive(ask, async (asked) => {
+    const opened = await open(asked);
+    return opened.ok ? readAnswer(asked, opened.value) : opened;
+  });
+
+/** An answer is waited for as long as the daemon says anything at all. */
+const ofOneAlive = <T>(ask: Ask, work: (ask: Ask) => Promise<Answer<T>>): Promise<Answer<T>> =>
+  whileAlive({
+    work: (signal) =>
+      work({ ...ask, signal: ask.signal === undefined ? signal : AbortSignal.any([ask.signal, signal]) }),
+    beat: async (signal) => {
+      const said = await open({ socket: ask.socket, method: 'GET', path: '/v1/version', signal });
+      if (said.ok) said.value.resume();
+    },
+    silent: (silentMs) => silent(ask.socket, silentMs),
+  });
 
 /** The JSON of an answer, or the refusal that it carries. */
 export async function readAnswer<T>(ask: Pick<Ask, 'socket' | 'path'>, response: IncomingMessage): Promise<Answer<T>> {
@@ -75,12 +89,13 @@ export async function readAnswer<T>(ask: Pick<Ask, 'socket' | 'path'>, response:
 }
 
 /** One request, one text answer, such as the metrics. */
-export async function askText(ask: Ask): Promise<Answer<string>> {
-  const opened = await open(ask);
-  if (!opened.ok) return opened;
-  const text = await readText(opened.value).catch((error: unknown) => unreachable(ask.socket, error));
-  return typeof text === 'string' ? answered(text) : text;
-}
+export const askText = (ask: Ask): Promise<Answer<string>> =>
+  ofOneAlive(ask, async (asked) => {
+    const opened = await open(asked);
+    if (!opened.ok) return opened;
+    const text = await readText(opened.value).catch((error: unknown) => unreachable(ask.socket, error));
+    return typeof text === 'string' ? answered(text) : text;
+  });
 
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
@@ -103,6 +118,13 @@ function parse(text: string): unknown {
 
 const unexpected = (path: string, what: string): Answer<never> =>
   declined('daemon-answer-unexpected', `${path} answered ${what}`, 'Run idunn doctor, and look at the daemon log.');
+
+const silent = (socket: string, silentMs: number): Answer<never> =>
+  declined(
+    'daemon-silent',
+    `the daemon takes connections on ${socket} and has answered nothing for ${silentMs / 1_000} s`,
+    'Wait while its machine is busy. If its process is stopped, send it SIGCONT; if it hangs, end it with SIGKILL and run idunn daemon --detach: what runs stays up.',
+  );
 
 function unreachable(socket: string, error: unknown): Answer<never> {
   const code = (error as NodeJS.ErrnoException).code;

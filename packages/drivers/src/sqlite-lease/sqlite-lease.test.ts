@@ -12,8 +12,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StateStore } from '@idunn/release';
 import { createSqliteLease } from './driver.ts';
 import { codeOf, move, Yard } from './testing/yard.ts';
@@ -264,6 +266,33 @@ test('I10: what a program puts in the place of the claim is neither followed nor
   unlinkSync(file);
   assert.equal(spawnSync('mkfifo', [file]).status, 0);
   assert.equal((await yard.lease.readClaim(state)).kind, 'unknown');
+});
+
+test('I10: a disk that hangs is read as unknown within a limit, and once it answers it is read again', async (t) => {
+  const yard = new Yard(t);
+  const pipe = yard.path('pipe');
+  execFileSync('mkfifo', [pipe]);
+  const due: (() => void)[] = [];
+  const timers = { after: (_: number, fire: () => void) => (due.push(fire), () => undefined) };
+  const worker = new URL('./testing/stuck-worker.ts', import.meta.url);
+  const lease = createSqliteLease({ worker, timers });
+  const state = yard.state();
+  const first = lease.read(state);
+  while (due.length === 0) await nextTurn();
+  due.pop()?.();
+  const answer = await first;
+  assert.match(answer.kind === 'unknown' ? answer.because : '', /^the disk of .+ has not answered for 5000 ms$/);
+  assert.equal((await lease.readClaim(state)).kind, 'unknown', 'nothing more is asked of it');
+  assert.equal(due.length, 0);
+  await writeFile(pipe, '');
+  let again: ReturnType<typeof lease.read>;
+  do {
+    again = lease.read(state);
+    await nextTurn();
+  } while (due.length === 0);
+  await writeFile(pipe, '');
+  assert.equal((await again).kind, 'absent');
+  await lease.close();
 });
 
 test('I1: fleets that claim a new state at once, each in a thread of its own: one owns it', async (t) => {

@@ -27,9 +27,11 @@ export class WorkerLink {
   /** True when the thread has ended; the next call needs another link. */
   ended = false;
 
-  constructor() {
-    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
-    this.#worker = new Worker(new URL(file, import.meta.url));
+  /** True while it owes an answer that should have come; the thread is likely stuck in the system. */
+  overdue = false;
+
+  constructor(program: URL) {
+    this.#worker = new Worker(program);
     this.#worker.unref();
     this.#worker.on('message', (answer: WorkerAnswer) => this.#settle(answer));
     this.#worker.on('error', (error: Error) => this.#end(error));

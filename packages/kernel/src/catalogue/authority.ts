@@ -247,8 +247,7 @@ export const authorityErrors = entries({
   },
   'hold-unreadable': {
     reason: 'The hold on restarts could not be read, and restarts wait.',
-    remedy:
-      'Run idunn hold status TARGET to see what is wrong with its file, and idunn hold clear TARGET to replace it; with --fleet, that of all.',
+    remedy: 'Run the command that this message names, as the owner of the directory of that file.',
     blame: 'system',
     retry: 'retryable',
   },
@@ -274,8 +273,7 @@ export const authorityErrors = entries({
   },
   'stop-unreadable': {
     reason: 'The record of a freeze or hold cannot be read as one, and holds.',
-    remedy:
-      'Replace it: idunn freeze clear or idunn hold clear with its TARGET, or --fleet, run by the owner of its directory.',
+    remedy: 'Run the command that this message names, as the owner of the directory of that file.',
     blame: 'user',
     retry: 'final',
   },

@@ -25,6 +25,13 @@ export const daemonErrors = entries({
     blame: 'system',
     retry: 'retryable',
   },
+  'daemon-silent': {
+    reason: 'The daemon is there and does not answer.',
+    remedy:
+      'Wait while its machine is busy. A process that is stopped goes on with SIGCONT; one that hangs is ended with SIGKILL, and idunn daemon --detach starts the next: what runs stays up.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'daemon-start-failed': {
     reason: 'The daemon ended before it could answer.',
     remedy: 'Read the lines of its log that are shown, correct the cause, and run idunn daemon again.',
@@ -34,6 +41,13 @@ export const daemonErrors = entries({
   'daemon-unreachable': {
     reason: 'No daemon answers on the fleet’s socket.',
     remedy: 'Run idunn daemon --detach.',
+    blame: 'user',
+    retry: 'retryable',
+  },
+  'files-unusable': {
+    reason: 'A file or directory that Idunn keeps cannot be used.',
+    remedy:
+      'Correct what the message names: its permissions, what lies in its place, or the room on its disk; then run the command again.',
     blame: 'user',
     retry: 'retryable',
   },
