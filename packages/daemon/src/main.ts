@@ -115,8 +115,8 @@ async function serve(directory: string): Promise<Outcome<'serving'>> {
 }
 
 /**
- * Records that cannot be read (F28), and files that the system does not let us use, are a refusal to begin, loud and with
- * a code; other faults are ours and show their trace.
+ * Records that cannot be read (F28), and files that the system does not let us use, are a refusal to begin, loud and
+ * with a code; other faults are ours and show their trace.
  */
 function groundRefusal(error: unknown): Outcome<never> {
   if (error instanceof StoreFault) return refused(refusal(error.code, error.message));

@@ -12,7 +12,7 @@ import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
 import { stopNote } from './freeze.ts';
 import { issuedBy } from './launch.ts';
-import { strangerHolds } from './lease-at-hand.ts';
+import { setAsideBy, strangerHolds } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
 import { readRows } from './rows.ts';
 
@@ -172,7 +172,7 @@ function demoted(
     const why = `${projected}, which none of its transactions issued, is projected`;
     return rest({
       concerns: [{ code: 'projection-foreign', detail: `${lost}; ${why}` }],
-      wait: { what: `the projection: ${why}`, remedy: 'idunn inspect' },
+      wait: { what: `the projection: ${why}`, remedy: setAsideBy(e.target.target, projected) },
       wakeAtMs: e.now.monotonicMs + RESTART_BASE_MS,
     });
   }

@@ -265,6 +265,7 @@ test('I5: an activation that none of its transactions issued is never adopted an
   const decision = decideContinuity(dead({ word: seen(word(OLD, 'act-foreign')), projected }));
   assert.ok(decision.kind === 'rest');
   assert.equal(decision.concerns[0]?.code, 'projection-foreign');
+  assert.match(decision.wait?.remedy ?? '', /idunn takeover app --confirm act-foreign/);
 });
 
 test('I9: what a return of it had launched is demoted by its name, though continuity never began it', () => {

@@ -118,7 +118,7 @@ test('a stop whose directory is not there is not written', async (t) => {
   assert.equal(written.ok ? null : written.refusal.code, 'stop-not-written');
 });
 
-test('a directory in the place of a record, or a file in that of its directory, is told with what mends it', async (t) => {
+test('a directory in the place of a record, or a file in that of its directory, is told to be moved', async (t) => {
   const { state, about } = await bench(t);
   await mkdir(about.file);
   const inPlace = await writeStop(about, change('clear'));

@@ -13,8 +13,8 @@ export interface Pulse<T> {
 }
 
 /**
- * Waits for an answer for as long as the daemon lives. A process that is stopped, or hangs, keeps its socket open, and the
- * system takes connections for it: without a second question nobody could tell it from one that is at work.
+ * Waits for an answer for as long as the daemon lives. A process that is stopped, or hangs, keeps its socket open, and
+ * the system takes connections for it: without a second question nobody could tell it from one that is at work.
  */
 export async function whileAlive<T>({ beat, work, silent, everyMs = PULSE_MS }: Pulse<T>): Promise<T> {
   const over = new AbortController();

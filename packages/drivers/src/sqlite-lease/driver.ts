@@ -29,8 +29,8 @@ const MEANS: Means = {
 
 /**
  * Makes the driver. The work is done in one thread for each disk (by device), so that a disk that hangs delays
- * neither the main loop nor a state on another disk. A reading that such a disk owes is unknown after a limit, and so is
- * every further one at once, until the disk has answered it.
+ * neither the main loop nor a state on another disk. A reading that such a disk owes is unknown after a limit, and so
+ * is every further one at once, until the disk has answered it.
  */
 export const createSqliteLease = (means: Partial<Means> = {}): SqliteLease => new ThreadedLease({ ...MEANS, ...means });
 

@@ -146,7 +146,7 @@ export const authorityErrors = entries({
   },
   'incumbent-unseen': {
     reason: 'Whether the incumbent runs could not be seen.',
-    remedy: 'Run idunn doctor to find why its process cannot be observed.',
+    remedy: 'Correct what the message names; where the files of its launch are gone, idunn restart launches it anew.',
     blame: 'system',
     retry: 'retryable',
   },
@@ -267,7 +267,8 @@ export const authorityErrors = entries({
   },
   'projection-foreign': {
     reason: 'The observer projects an activation that none of the target’s transactions issued.',
-    remedy: 'Find who published it with idunn inspect; nothing is restarted on top of it.',
+    remedy:
+      'Nothing is restarted on top of it. If it may end, run idunn takeover with the target and that activation; where that finds nobody, idunn up brings the target back.',
     blame: 'system',
     retry: 'retryable',
   },
