@@ -1,27 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { portNumber, slotName, wholeNumberTo } from './arguments.ts';
 import type { Environment } from './edge/environment.ts';
 
 type Finish = (code: number) => void;
 
-const slotName = (text: string): string => {
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,62})$/.test(text))
-    throw new InvalidArgumentError('A slot is up to 63 of a-z, 0-9 and -.');
-  return text;
-};
-
-const wholeNumber =
-  (most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < 1 || value > most) {
-      throw new InvalidArgumentError(`It is a whole number from 1 to ${most}.`);
-    }
-    return value;
-  };
-
 const workload = () => new Option('--workload <name>', 'KIND/NAME, or a fleet’s target').makeOptionMandatory();
 const deadline = () =>
-  new Option('--deadline <seconds>', 'how long each step may take').argParser(wholeNumber(86_400)).default(600);
+  new Option('--deadline <seconds>', 'how long each step may take').argParser(wholeNumberTo(86_400)).default(600);
 const allowSkip = () => new Option('--allow-skip', 'pass over rungs between the two; they are told');
 const scratch = () => new Option('--scratch <directory>', 'where the copy lies meanwhile (default: the system’s own)');
 
@@ -127,7 +112,7 @@ function generationCommands(ladder: Command, environment: Environment, finish: F
     changing(command)
       .requiredOption('--host <host>', 'the host of the slot that is led elsewhere')
       .requiredOption('--service <name>', 'the service that it leads to')
-      .addOption(new Option('--port <port>', 'its port').argParser(wholeNumber(65_535)).makeOptionMandatory())
+      .addOption(new Option('--port <port>', 'its port').argParser(portNumber).makeOptionMandatory())
       .option('--tls <certificate>', 'the name of the host’s certificate')
       .addOption(deadline());
   routed(ladder.command('raise'))

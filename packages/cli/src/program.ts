@@ -1,86 +1,22 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import {
+  commitName,
+  digestName,
+  momentName,
+  operationName,
+  portNumber,
+  standingName,
+  stores,
+  subjectName,
+  targetName,
+  urlPath,
+  wholeNumber,
+} from './arguments.ts';
 import type { Environment } from './edge/environment.ts';
-import type { Store } from './init/model.ts';
-import { storeOf } from './init/store.ts';
 import { ladderCommands } from './program-ladder.ts';
-import { isMoment } from './when.ts';
 
 /** Takes what a command came to: its exit code. */
 type Finish = (code: number) => void;
-
-const wholeNumber = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It is a whole number above 0.');
-  return value;
-};
-
-const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-const targetName = (text: string): string => {
-  if (!NAME.test(text)) throw new InvalidArgumentError('A target is up to 63 of a-z, 0-9 and -.');
-  return text;
-};
-
-const subjectName = (text: string): string => {
-  if (!NAME.test(text.replace(/^profile:/, ''))) {
-    throw new InvalidArgumentError('It is a target or profile:NAME; each name is up to 63 of a-z, 0-9 and -.');
-  }
-  return text;
-};
-
-/** Whom a takeover sets aside: an owner, or an activation. */
-const standingName = (text: string): string => {
-  if (/^act-[\u0021-\u007e]{1,251}$/.test(text)) return text;
-  const [fleet = '', target = '', ...more] = text.split('/');
-  if (!NAME.test(fleet) || !NAME.test(target) || more.length > 0) {
-    throw new InvalidArgumentError('It is FLEET/TARGET or an activation (act-…), as the refusal of idunn up names it.');
-  }
-  return text;
-};
-
-const operationName = (text: string): string => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/.test(text)) {
-    throw new InvalidArgumentError('It is up to 128 of A-Z, a-z, 0-9, dot, underscore, colon and -.');
-  }
-  return text;
-};
-
-const urlPath = (text: string): string => {
-  if (!/^\/[\u0021-\u007e]*$/.test(text)) throw new InvalidArgumentError('It is a path that begins with a slash.');
-  return text;
-};
-
-const portNumber = (text: string): number => {
-  const port = wholeNumber(text);
-  if (port > 65_535) throw new InvalidArgumentError('A port is at most 65535.');
-  return port;
-};
-
-/** Several stores may be named, each with the option once. */
-const stores = (text: string, before: readonly Store[] = []): readonly Store[] => {
-  const store = storeOf(text);
-  if (store === null)
-    throw new InvalidArgumentError('It is [ID=]sqlite:FILE or [ID=]files:DIRECTORY, inside the state’s directory.');
-  if (before.some(({ id }) => id === store.id)) {
-    throw new InvalidArgumentError('Each store needs an id of its own: ID=sqlite:FILE or ID=files:DIRECTORY.');
-  }
-  return [...before, store];
-};
-
-const momentName = (text: string): string => {
-  if (!isMoment(text)) throw new InvalidArgumentError('It is 7d, 12h or 30m from now, or a moment such as 2027-01-31.');
-  return text;
-};
-
-const commitName = (text: string): string => {
-  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) throw new InvalidArgumentError('It is a full Git commit id.');
-  return text;
-};
-
-const digestName = (text: string): string => {
-  if (!/^sha256:[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('It is sha256: and 64 hexadecimal digits.');
-  return text;
-};
 
 const operation = new Option(
   '--operation-id <id>',
