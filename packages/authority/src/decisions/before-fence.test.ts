@@ -8,12 +8,16 @@ import {
   alive,
   answered,
   CANDIDATE,
+  CLAIM,
   evidence,
+  FREEZE,
   laterBy,
   launchOf,
+  MEMBER,
   NEW,
   NOW,
   OLD,
+  PREPARED,
   rows,
   TARGET,
   transaction,
@@ -24,47 +28,16 @@ import { type Effect, effectKey } from './effects.ts';
 import type { DeployEvidence } from './evidence.ts';
 
 const warming = transaction({ phase: 'warming', subject: NEW.subject, launch: CANDIDATE });
-const member = {
-  incarnation: NEW.subject.incarnation,
-  activation: 'act-new',
-  backend: { host: '127.0.0.1', port: 20_012 },
-};
 const plan = NEW.subject.plan;
 const old = launchOf(OLD, 'act-old', 11);
-const claim = {
-  schema: 'idunn.owner-claim/v1',
-  fleet: 'home',
-  target: 'app',
-  stateId: 'app-state',
-  highestEpoch: 5,
-} as const;
-const prepared = answered(
-  [
-    { kind: 'stage-route', plan, members: [member] },
-    { stage: 's', generation: 1 },
-  ],
-  [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
-  [{ kind: 'open-channel', handle: old.handle }, 'open'],
-  [{ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'written'],
-  [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
-  [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
-  [{ kind: 'write-claim', plan, claim, over: null }, 'written'],
-);
-const freeze = {
-  by: 'ops',
-  reason: 'audit',
-  since: '2026-01-01T00:00:00.000Z',
-  record: digestJson('f'),
-  clearedBy: 'idunn freeze clear app',
-};
-const step = (e: Partial<DeployEvidence>, record = warming) => decide(record, evidence({ answers: prepared, ...e }));
+const step = (e: Partial<DeployEvidence>, record = warming) => decide(record, evidence({ answers: PREPARED, ...e }));
 /** What a refusal becomes once the last words were gathered. */
 const givenUp = (e: Partial<DeployEvidence>, record = warming, more: DeployEvidence['answers'] = {}) => {
   const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
   const decision = step(
     {
       ...e,
-      answers: { ...prepared, ...answered([autopsy, { exit: null, log: [], presence: null, reading: null }]), ...more },
+      answers: { ...PREPARED, ...answered([autopsy, { exit: null, log: [], presence: null, reading: null }]), ...more },
     },
     record,
   );
@@ -93,35 +66,35 @@ test('the intent names the highest epoch of record, claim and row, plus one, and
   });
   assert.deepEqual(decision.target, { takenBy: 'tx-1', highestEpoch: 5 });
   assert.deepEqual(decision.freeze, { phase: 'warming', record: null, admittedAt: NOW });
-  const claimed = { kind: 'write-claim', plan, claim: { ...claim, highestEpoch: 91 }, over: null } as const;
+  const claimed = { kind: 'write-claim', plan, claim: { ...CLAIM, highestEpoch: 91 }, over: null } as const;
   const behind = step({
-    claim: seen({ ...claim, highestEpoch: 90 }),
-    answers: { ...prepared, ...answered([claimed, 'written']) },
+    claim: seen({ ...CLAIM, highestEpoch: 90 }),
+    answers: { ...PREPARED, ...answered([claimed, 'written']) },
   });
   assert.ok(behind.kind === 'persist' && behind.state.phase === 'incumbent-fenced');
   assert.equal(behind.state.passage.move?.to.epoch, 91);
 });
 
 test('I1, I6: a claim that was written for the intent and read back names the same epoch', () => {
-  const slow = step({ claim: seen(claim) });
+  const slow = step({ claim: seen(CLAIM) });
   assert.ok(slow.kind === 'persist' && slow.state.phase === 'incumbent-fenced');
   assert.equal(slow.state.passage.move?.to.epoch, 5);
   // One that an engine before this one wrote is an epoch that may have been granted.
-  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !key.startsWith('write-claim')));
-  const anew = step({ claim: seen(claim), answers: standing });
+  const standing = Object.fromEntries(Object.entries(PREPARED).filter(([key]) => !key.startsWith('write-claim')));
+  const anew = step({ claim: seen(CLAIM), answers: standing });
   assert.ok(anew.kind === 'act' && anew.effect.kind === 'write-claim');
   assert.equal(anew.effect.claim.highestEpoch, 6);
 });
 
 test('I1: a claim is written over the one that was read; a fleet that came meanwhile ends the candidate', () => {
-  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !key.startsWith('write-claim')));
+  const standing = Object.fromEntries(Object.entries(PREPARED).filter(([key]) => !key.startsWith('write-claim')));
   const asked = (read: DeployEvidence['claim']) => {
     const decision = step({ claim: read, answers: standing });
     assert.ok(decision.kind === 'act' && decision.effect.kind === 'write-claim');
     return decision.effect;
   };
   assert.equal(asked(absent).over, null);
-  assert.deepEqual(asked(seen(claim)).over, claim);
+  assert.deepEqual(asked(seen(CLAIM)).over, CLAIM);
   const foreign = refused(refusal('foreign-claim', 'The state was claimed by elsewhere/app meanwhile.'));
   const answers = { [effectKey(asked(absent))]: { effect: asked(absent), outcome: foreign, atMs: 0, attempts: 1 } };
   assert.equal(givenUp({}, warming, answers), 'foreign-claim');
@@ -134,9 +107,9 @@ test('what does not need one another is asked for side by side: first what stand
     return [decision.effect, ...(decision.beside ?? [])].map(({ kind }) => kind);
   };
   assert.deepEqual(asked({}), ['stage-route', 'open-channel', 'write-nonce', 'open-channel']);
-  const standing = Object.fromEntries(Object.entries(prepared).filter(([key]) => !/^(echo|write-claim)/.test(key)));
+  const standing = Object.fromEntries(Object.entries(PREPARED).filter(([key]) => !/^(echo|write-claim)/.test(key)));
   assert.deepEqual(asked(standing), ['echo', 'echo', 'write-claim']);
-  assert.deepEqual(asked(standing, { freeze: seen(freeze) }), ['persist'], 'I8: no claim is written under a freeze');
+  assert.deepEqual(asked(standing, { freeze: seen(FREEZE) }), ['persist'], 'I8: no claim is written under a freeze');
   const { [`open-channel ${CANDIDATE.id}`]: _, ...half } = standing;
   const still = step({ answers: half, running: [`open-channel ${CANDIDATE.id}`] });
   assert.ok(still.kind === 'wait' && /the candidate’s lease connection/.test(still.what));
@@ -148,7 +121,7 @@ test('F22, I7: an incumbent that hangs in a write is gone past; a stranger that 
     const refused = refusal('store-busy', 'The store db is held.', { detail: { heldBy: [...heldBy] } });
     const answer = { effect, outcome: { ok: false, refusal: refused }, atMs: NOW.monotonicMs, attempts } as const;
     return {
-      ...prepared,
+      ...PREPARED,
       [effectKey(effect)]: answer,
       ...answered([{ ...echoed('act-new') }, false], [{ ...echoed('act-old') }, false]),
     };
@@ -174,16 +147,16 @@ test('F22, I7: an incumbent that hangs in a write is gone past; a stranger that 
 });
 
 test('I8: a freeze holds before the intent and stops the clock; what was read is kept', () => {
-  const held = step({ freeze: seen(freeze) });
+  const held = step({ freeze: seen(FREEZE) });
   assert.ok(held.kind === 'persist' && held.state.phase === 'warming');
   assert.equal(held.clock, 'freeze');
-  assert.deepEqual(held.freeze, { phase: 'warming', record: freeze.record, admittedAt: null });
+  assert.deepEqual(held.freeze, { phase: 'warming', record: FREEZE.record, admittedAt: null });
   const frozen = {
     ...warming,
     clock: { ...warming.clock, frozenSince: NOW },
-    freezes: [{ phase: 'warming', record: freeze.record, admittedAt: null }],
+    freezes: [{ phase: 'warming', record: FREEZE.record, admittedAt: null }],
   };
-  const waiting = step({ freeze: seen(freeze), now: laterBy(3_600_000) }, frozen);
+  const waiting = step({ freeze: seen(FREEZE), now: laterBy(3_600_000) }, frozen);
   assert.ok(waiting.kind === 'wait');
   assert.deepEqual(
     [waiting.what, waiting.remedy, waiting.untilMs],
@@ -241,7 +214,7 @@ test('F5: a deadline that passed is told by what was refused last of all that wa
   const missing = refusing({ kind: 'prepare-lease', plan }, 'store-missing', 5);
   assert.equal(givenUp({ now: laterBy(3_600_000) }, issued, missing), 'store-missing');
   assert.equal(givenUp({ now: laterBy(3_600_000) }, issued), 'phase-deadline');
-  const route = { kind: 'stage-route', plan, members: [member] } as const;
+  const route = { kind: 'stage-route', plan, members: [MEMBER] } as const;
   const taken = {
     ...refusing(route, 'route-listener-unavailable', 9),
     ...refusing({ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'store-busy', 8),
@@ -265,8 +238,8 @@ test('I1: a row that names an activation nobody here issued is held', () => {
   const gone = step({
     rows: seen(rows(7, 'act-spent')),
     holder: { issued: true, found: absent },
-    claim: seen(claim),
-    answers: { ...prepared, ...mine },
+    claim: seen(CLAIM),
+    answers: { ...PREPARED, ...mine },
   });
   assert.equal(gone.kind === 'act' ? gone.effect.kind : gone.kind, 'write-claim');
 });
@@ -283,7 +256,7 @@ test('I1: whoever was launched after the nonce was written is asked for a fresh 
     target: { ...TARGET, admitted },
     rows: seen(rows(5, 'act-again')),
     slots: { 'act-again': alive(restarted), ...evidence().slots },
-    answers: { ...prepared, ...answered([{ kind: 'open-channel', handle: restarted.handle }, 'open']) },
+    answers: { ...PREPARED, ...answered([{ kind: 'open-channel', handle: restarted.handle }, 'open']) },
   });
   assert.ok(anew.kind === 'act' && anew.effect.kind === 'write-nonce');
   assert.deepEqual(anew.effect.readers, ['act-new', 'act-again']);
@@ -355,7 +328,7 @@ test('I9: where a deployment is refused a restart waits and says on what: a fore
   const [{ journal: one }, { journal: other }] = [rows(4, 'act-old'), rows(5, null)];
   assert.ok(one !== undefined && other !== undefined);
   const cases = [
-    ['foreign-claim', { claim: seen({ ...claim, fleet: 'elsewhere' }) }],
+    ['foreign-claim', { claim: seen({ ...CLAIM, fleet: 'elsewhere' }) }],
     ['lease-row-unexpected', { rows: seen({ one, other }) }],
   ] as const;
   for (const [code, more] of cases) {

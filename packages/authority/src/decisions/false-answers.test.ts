@@ -10,6 +10,7 @@ import {
   laterBy,
   NEW,
   NOW,
+  routeTo,
   rows,
   transaction,
   word,
@@ -94,17 +95,11 @@ test('F8, I9: a proxy that said it published and is seen to serve another, twice
 test('F8, I9: a proxy that said it published and names another launch of the same build, twice, is told anew', () => {
   const effect: Effect = { kind: 'confirm', plan: NEW.subject.plan, activation: 'act-new' };
   const served = seenServing(NEW.subject.incarnation, 5, 1);
-  const route = (activation: string) => ({
-    route: 'app',
-    generation: 3,
-    listen: { host: '127.0.0.1', port: 8000 },
-    protocol: 'http' as const,
-    names: [],
-    certificates: [],
-    members: [{ incarnation: NEW.subject.incarnation, activation, backend }],
-  });
   const named = (activation: string, attempts: number): string => {
-    const outcome = { ok: true, value: { rows: rows(5, 'act-new'), route: route(activation), report: null } } as const;
+    const outcome = {
+      ok: true,
+      value: { rows: rows(5, 'act-new'), route: routeTo(activation), report: null },
+    } as const;
     const read = { [effectKey(effect)]: { effect, outcome, atMs: NOW.monotonicMs + 8, attempts } };
     const state = { ...HANDOVER, phase: 'route-observed' as const };
     const answers = { ...upToPublication, ...served, ...read };

@@ -14,6 +14,7 @@ import {
   NEW,
   NOW,
   OLD,
+  routeTo,
   rows,
   TARGET,
   transaction,
@@ -252,27 +253,18 @@ test('the way back is barred where the incumbent does not accept what the candid
 
 test('I3: the fence clears only when lease and route, each read again, name the candidate', () => {
   const record = transaction({ ...HANDOVER, phase: 'route-observed' });
-  const route = (activation: string) => ({
-    route: 'app',
-    generation: 3,
-    listen: { host: '127.0.0.1', port: 8_000 },
-    protocol: 'http' as const,
-    names: [],
-    certificates: [],
-    members: [{ incarnation: NEW.subject.incarnation, activation, backend: { host: '127.0.0.1', port: 20_012 } }],
-  });
   const probe: Effect = { kind: 'observe-route', route: 'app', path: '/version' };
   const confirm: Effect = { kind: 'confirm', plan: NEW.subject.plan, activation: 'act-new' };
   const confirmed = (epoch: number, named: string, routed: string) =>
     step(
       {
         ...serving({ present, ready: receipt }),
-        route: seen(route('act-new')),
+        route: seen(routeTo('act-new')),
         answers: {
           ...granted,
           ...answered(
             [probe, { incarnation: NEW.subject.incarnation, status: 200, body: null }],
-            [confirm, { rows: rows(epoch, named), route: route(routed), report: null }],
+            [confirm, { rows: rows(epoch, named), route: routeTo(routed), report: null }],
           ),
         },
       },
@@ -296,17 +288,7 @@ test('I3: the fence clears only when lease and route, each read again, name the 
 
 test('the outcome waits a moment for the word of the first write, and only where somebody is about to write', () => {
   const record = transaction({ ...HANDOVER, phase: 'route-observed' });
-  const served = {
-    route: 'app',
-    generation: 3,
-    listen: { host: '127.0.0.1', port: 8_000 },
-    protocol: 'http' as const,
-    names: [],
-    certificates: [],
-    members: [
-      { incarnation: NEW.subject.incarnation, activation: 'act-new', backend: { host: '127.0.0.1', port: 20_012 } },
-    ],
-  };
+  const served = routeTo('act-new');
   const probe: Effect = { kind: 'observe-route', route: 'app', path: '/version' };
   const confirm: Effect = { kind: 'confirm', plan: NEW.subject.plan, activation: 'act-new' };
   const reached = { 'route-observed': NOW.monotonicMs };

@@ -13,6 +13,7 @@ import {
   launchOf,
   NEW,
   OLD,
+  routeTo,
   rows,
   transaction,
 } from '../testing/samples.ts';
@@ -139,12 +140,7 @@ test('I4, I6: the receipt that the route was published on is durable with it', (
     { 'act-new': receipt },
     { marks: { reached: {}, firstWrites: {}, receipts: { 'act-new': receipt } } },
   );
-  const member = {
-    activation: 'act-new',
-    incarnation: NEW.subject.incarnation,
-    backend: { host: '127.0.0.1', port: 20_012 },
-  };
-  const route = seen({ members: [member], generation: 2, certificates: [] } as never);
+  const route = seen(routeTo('act-new', 2));
   const observe: Effect = { kind: 'observe-route', route: 'app', path: '/version' };
   const seenServing = {
     ...granted,

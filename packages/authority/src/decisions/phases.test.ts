@@ -9,12 +9,15 @@ import {
   answered,
   CANDIDATE,
   evidence,
+  FREEZE,
   HANDOVER,
   INCUMBENT,
   launchOf,
   NEW,
   NOW,
   OLD,
+  PREPARED,
+  routeTo,
   rows,
   transaction,
   word,
@@ -36,27 +39,6 @@ interface Row {
 
 const { subject } = NEW;
 const { plan } = subject;
-const member = {
-  incarnation: subject.incarnation,
-  activation: 'act-new',
-  backend: { host: '127.0.0.1', port: 20_012 },
-};
-const route = (activation = 'act-new', generation = 3) => ({
-  route: 'app',
-  generation,
-  listen: { host: '127.0.0.1', port: 8_000 },
-  protocol: 'http' as const,
-  names: [],
-  certificates: [],
-  members: [{ ...member, activation }],
-});
-const freeze = {
-  by: 'ops',
-  reason: 'audit',
-  since: '2026-01-01T00:00:00.000Z',
-  record: digestJson('f'),
-  clearedBy: 'idunn freeze clear app',
-};
 const minted = { step: 'minted', id: 'act-new', document: CANDIDATE.document } as const;
 const observed = { ...CANDIDATE, step: 'observed' } as const;
 const old = launchOf(OLD, 'act-old', 11);
@@ -75,26 +57,6 @@ const refused = (effect: Effect, code: Parameters<typeof refusal>[0]): DeployEvi
 });
 const planned: Effect = { kind: 'plan', ref: null };
 const publishExpected: Effect = { kind: 'publish-expected', subject };
-const prepared = answered(
-  [
-    { kind: 'stage-route', plan, members: [member] },
-    { stage: 's', generation: 1 },
-  ],
-  [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
-  [{ kind: 'open-channel', handle: old.handle }, 'open'],
-  [{ kind: 'write-nonce', plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'written'],
-  [{ kind: 'echo', plan, activation: 'act-new', nonce: 'n' }, true],
-  [{ kind: 'echo', plan, activation: 'act-old', nonce: 'n' }, true],
-  [
-    {
-      kind: 'write-claim',
-      plan,
-      over: null,
-      claim: { schema: 'idunn.owner-claim/v1', fleet: 'home', target: 'app', stateId: 'app-state', highestEpoch: 5 },
-    },
-    'written',
-  ],
-);
 const granted = answered(
   [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
   [{ kind: 'grant', grant: { activation: 'act-new', stateId: 'app-state', epoch: 5 } }, 'delivered'],
@@ -111,9 +73,9 @@ const probe = (status: number, incarnation = subject.incarnation) =>
 const confirmed = (row: string, member = 'act-new', epoch = 5) =>
   answered([
     { kind: 'confirm', plan, activation: 'act-new' },
-    { rows: rows(epoch, row), route: route(member), report: null },
+    { rows: rows(epoch, row), route: routeTo(member), report: null },
   ]);
-const through = { ...serving, route: seen(route()), answers: { ...granted, ...probe(200) } };
+const through = { ...serving, route: seen(routeTo('act-new')), answers: { ...granted, ...probe(200) } };
 const leaving = bodyOf(NEW.subject, CANDIDATE, 5, true);
 const ended: Effect = { kind: 'end-process', activation: 'act-old', handle: INCUMBENT.handle, graceMs: 100 };
 const cleared = answered(
@@ -157,7 +119,7 @@ const TABLE: readonly Row[] = [
     state: { phase: 'sealed', plan, subject },
     seen: {},
     without: {
-      'a freeze that is absent': { freeze: seen(freeze) },
+      'a freeze that is absent': { freeze: seen(FREEZE) },
       'a freeze that can be read': { freeze: unknown('permission denied') },
       'the observer': { observer: unknown('its link is down') },
       'an observer that is admitted': { observer: absent },
@@ -218,22 +180,22 @@ const TABLE: readonly Row[] = [
   {
     phase: 'warming',
     state: { phase: 'warming', subject, launch: CANDIDATE },
-    seen: { answers: prepared },
+    seen: { answers: PREPARED },
     without: {
       'the staged route, the nonce and the connections': {},
-      'a freeze that is absent': { answers: prepared, freeze: seen(freeze) },
-      'a freeze that can be read': { answers: prepared, freeze: unknown('permission denied') },
-      'its process': { answers: prepared, slots: both({ found: absent, process: absent }) },
-      'a look at its process': { answers: prepared, slots: both({ process: unknown('no permission') }) },
-      'a word that is fresh': { answers: prepared, slots: both({ word: absent }) },
-      'the observer': { answers: prepared, slots: both({ word: unknown('the link is down') }) },
-      'the lease rows': { answers: prepared, rows: unknown('I/O error') },
+      'a freeze that is absent': { answers: PREPARED, freeze: seen(FREEZE) },
+      'a freeze that can be read': { answers: PREPARED, freeze: unknown('permission denied') },
+      'its process': { answers: PREPARED, slots: both({ found: absent, process: absent }) },
+      'a look at its process': { answers: PREPARED, slots: both({ process: unknown('no permission') }) },
+      'a word that is fresh': { answers: PREPARED, slots: both({ word: absent }) },
+      'the observer': { answers: PREPARED, slots: both({ word: unknown('the link is down') }) },
+      'the lease rows': { answers: PREPARED, rows: unknown('I/O error') },
       'a row that names somebody of ours': {
-        answers: prepared,
+        answers: PREPARED,
         rows: seen(rows(7, 'act-stranger')),
         holder: { issued: false, found: unknown('not read') },
       },
-      'the claim': { answers: prepared, claim: unknown('I/O error') },
+      'the claim': { answers: PREPARED, claim: unknown('I/O error') },
     },
   },
   {
@@ -273,10 +235,10 @@ const TABLE: readonly Row[] = [
   {
     phase: 'route-published',
     state: HANDOVER,
-    seen: { ...serving, route: seen(route()) },
+    seen: { ...serving, route: seen(routeTo('act-new')) },
     without: {
       'the proxy’s answer': serving,
-      'a route that names it': { ...serving, route: seen(route('act-old')) },
+      'a route that names it': { ...serving, route: seen(routeTo('act-old')) },
       'a route that can be read': { ...serving, route: unknown('the router does not answer') },
     },
   },

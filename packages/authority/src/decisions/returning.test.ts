@@ -13,6 +13,7 @@ import {
   NEW,
   NOW,
   OLD,
+  routeTo,
   rows,
   TARGET,
   transaction,
@@ -65,16 +66,7 @@ const ended: Effect = { kind: 'end-process', activation: 'act-new', handle: CAND
 const emptied: Effect = { kind: 'stage-route', plan: NEW.subject.plan, members: [] };
 const goneAway = [ended, { kind: 'gone', proof: 'tree-empty', forced: false }] as const;
 const answers = answered(goneAway, [emptied, { stage: 'empty', generation: 2 }]);
-const routedTo = (activation: string): DeployEvidence['route'] =>
-  seen({
-    route: 'app',
-    generation: 1,
-    listen: { host: '127.0.0.1', port: 8_000 },
-    protocol: 'http',
-    names: [],
-    certificates: [],
-    members: [{ incarnation: NEW.subject.incarnation, activation, backend: { host: '127.0.0.1', port: 1 } }],
-  });
+const routedTo = (activation: string): DeployEvidence['route'] => seen(routeTo(activation, 1));
 const step = (more: Partial<DeployEvidence>, record = first) => decide(record, evidence({ answers, ...more }));
 
 test('I3: what was published on the way forward and is still on its way finds its stage gone', () => {

@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import { absent, type Evidence, seen, unknown } from '@idunn/kernel';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import type { StopAnswer } from '../ports/workload-port.ts';
-import { answered, CANDIDATE, evidence, laterBy, NEW, rows, TARGET, transaction } from '../testing/samples.ts';
+import { answered, CANDIDATE, CLAIM, evidence, laterBy, NEW, rows, TARGET, transaction } from '../testing/samples.ts';
 import { PLAN_DEADLINE_MS } from './deadline.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Effect } from './effects.ts';
 import type { DeployEvidence } from './evidence.ts';
 
-const own = { schema: 'idunn.owner-claim/v1', fleet: 'home', target: 'app', stateId: 'app-state', highestEpoch: 7 };
 const planned: Effect = { kind: 'plan', ref: null };
 const end: Effect = { kind: 'end-process', activation: 'act-lost', handle: null, graceMs: NEW.plan.deadlines.stopMs };
 const plan = [planned, { plan: NEW.plan, fetchMs: 0 }] as const;
@@ -19,7 +18,7 @@ const stopped = (answer: StopAnswer) => ({ answers: answered(plan, [end, answer]
 const stateless = answered([planned, { plan: { ...NEW.plan, state: null }, fetchMs: 0 }]);
 
 const held: Partial<DeployEvidence> = {
-  claim: seen({ ...own, schema: 'idunn.owner-claim/v1' }),
+  claim: seen({ ...CLAIM, highestEpoch: 7 }),
   rows: seen(rows(7, 'act-lost')),
   holder: { issued: false, found: unknown('not read') },
   others: seen([]),

@@ -7,6 +7,7 @@ import {
   answered,
   buildOf,
   CANDIDATE,
+  CLAIM,
   evidence,
   HANDOVER,
   INCUMBENT,
@@ -38,12 +39,11 @@ const issued = transaction({
   launch: { step: 'issued', id: 'act-new' },
 });
 const prepared: Effect = { kind: 'prepare-lease', plan: NEW.subject.plan };
-const claim = { schema: 'idunn.owner-claim/v1', fleet: 'home', target: 'app', stateId: 'app-state', highestEpoch: 5 };
 const { fleet, target } = NEW.plan;
 const written: Effect = {
   kind: 'write-claim',
   plan: NEW.subject.plan,
-  claim: { ...claim, schema: 'idunn.owner-claim/v1', fleet, target },
+  claim: { ...CLAIM, fleet, target },
   over: null,
 };
 type Given = readonly (readonly [Effect, unknown])[];

@@ -3,8 +3,10 @@ import { type Activation, deriveExpected, incarnationKey, type ObservedRuntime }
 import type { Plan, SealedRelease } from '@idunn/release';
 import { type Answered, type Effect, effectKey } from '../decisions/effects.ts';
 import type { DeployEvidence, Slot } from '../decisions/evidence.ts';
-import type { LeaseRows } from '../ports/lease-port.ts';
+import type { Freeze } from '../ports/freeze-port.ts';
+import type { LeaseRows, OwnerClaim } from '../ports/lease-port.ts';
 import type { Correlation } from '../ports/observer-port.ts';
+import type { RouteMember, RouteState } from '../ports/route-port.ts';
 import { type Body, bodyOf, type Running, type Subject } from '../records/body.ts';
 import type { TargetRecord } from '../records/target.ts';
 import type { DeployState, HANDOVER_PHASES, StateOf, TransactionRecord } from '../records/transaction.ts';
@@ -288,3 +290,51 @@ export const answered = (...given: readonly (readonly [Effect, unknown])[]): Dep
       { effect, outcome: { ok: true, value }, atMs: NOW.monotonicMs, attempts: 1 },
     ]),
   );
+
+/** The candidate as the route names it. */
+export const MEMBER: RouteMember = {
+  incarnation: NEW.subject.incarnation,
+  activation: 'act-new',
+  backend: { host: '127.0.0.1', port: 20_012 },
+};
+
+export const routeTo = (activation: string, generation = 3): RouteState => ({
+  route: 'app',
+  generation,
+  listen: { host: '127.0.0.1', port: 8_000 },
+  protocol: 'http',
+  names: [],
+  certificates: [],
+  members: [{ ...MEMBER, activation }],
+});
+
+/** The state is this target's, under the epoch that comes next. */
+export const CLAIM: OwnerClaim = {
+  schema: 'idunn.owner-claim/v1',
+  fleet: 'home',
+  target: 'app',
+  stateId: 'app-state',
+  highestEpoch: 5,
+};
+
+export const FREEZE: Freeze = {
+  by: 'ops',
+  reason: 'audit',
+  since: '2026-01-01T00:00:00.000Z',
+  record: digestJson('f'),
+  clearedBy: 'idunn freeze clear app',
+};
+
+/** Everything that a handover wants done before its intent. */
+export const PREPARED = answered(
+  [
+    { kind: 'stage-route', plan: NEW.subject.plan, members: [MEMBER] },
+    { stage: 's', generation: 1 },
+  ],
+  [{ kind: 'open-channel', handle: CANDIDATE.handle }, 'open'],
+  [{ kind: 'open-channel', handle: INCUMBENT.handle }, 'open'],
+  [{ kind: 'write-nonce', plan: NEW.subject.plan, nonce: 'n', readers: ['act-new', 'act-old'] }, 'written'],
+  [{ kind: 'echo', plan: NEW.subject.plan, activation: 'act-new', nonce: 'n' }, true],
+  [{ kind: 'echo', plan: NEW.subject.plan, activation: 'act-old', nonce: 'n' }, true],
+  [{ kind: 'write-claim', plan: NEW.subject.plan, claim: CLAIM, over: null }, 'written'],
+);
