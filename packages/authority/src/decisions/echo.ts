@@ -24,9 +24,9 @@ const NONCE_ATTEMPTS = 2;
 
 /**
  * Writes the nonce beside the rows, for `readers` that run. Where one of `holders`, which this handover displaces,
- * hangs in a write of its own and lets nobody else write, the nonce is left out: nobody echoes it then, and the fence is
- * the end of the holder's whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its sake
- * (I7).
+ * hangs in a write of its own and lets nobody else write, the nonce is left out: nobody echoes it then, and the fence
+ * is the end of the holder's whole tree (F22). A store that a stranger holds is waited for; nothing is ended for its
+ * sake (I7).
  */
 export function writeNonce(
   e: DeployEvidence,
