@@ -8,10 +8,10 @@ export interface Notice
   readonly fleet: string;
 }
 
-/** One way to reach a person. Throws when it did not. */
+/** One way to reach a person. Throws when it did not. What it started ends with `over`. */
 export interface Way {
   readonly id: string;
-  deliver(notice: Notice): Promise<void>;
+  deliver(notice: Notice, over: AbortSignal): Promise<void>;
 }
 
 /** Notices that wait for one way; the oldest are let go beyond it. */
@@ -32,7 +32,7 @@ export class Notifier {
   #busy = false;
   #retryMs: number = RETRY_MS.first;
   #cancelRetry: (() => void) | null = null;
-  #stopped = false;
+  readonly #over = new AbortController();
 
   constructor(way: Way, timers: Timers, taken: (notice: Notice) => void, log: (text: string) => void) {
     this.#way = way;
@@ -50,20 +50,20 @@ export class Notifier {
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#over.abort();
     this.#cancelRetry?.();
   }
 
   async #next(): Promise<void> {
     const notice = this.#queue[0];
-    if (notice === undefined || this.#busy || this.#stopped) return;
+    if (notice === undefined || this.#busy || this.#over.signal.aborted) return;
     this.#busy = true;
-    const fault = await this.#way.deliver(notice).then(
+    const fault = await this.#way.deliver(notice, this.#over.signal).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     this.#busy = false;
-    if (this.#stopped) return;
+    if (this.#over.signal.aborted) return;
     if (fault !== null) return this.#again(fault);
     this.#retryMs = RETRY_MS.first;
     const at = this.#queue.indexOf(notice);

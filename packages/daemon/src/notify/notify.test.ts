@@ -5,8 +5,11 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Notice, Notifier, QUEUE_LIMIT, type Way } from './notifier.ts';
 import { wayOf } from './ways.ts';
+
+const UNTIL_ITS_LIMIT = new AbortController().signal;
 
 const notice = (n: number, more: Partial<Notice> = {}): Notice => ({
   schema: 'idunn.notice/v1',
@@ -116,9 +119,9 @@ test('a webhook gets the notice as JSON with the token of its file; any answer b
   t.after(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
   const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/page`, token_file: tokenFile }, MEANS);
-  await assert.rejects(way.deliver(notice(1)), /the webhook answered 500/);
+  await assert.rejects(way.deliver(notice(1), UNTIL_ITS_LIMIT), /the webhook answered 500/);
   status = 204;
-  await way.deliver(notice(1));
+  await way.deliver(notice(1), UNTIL_ITS_LIMIT);
   assert.deepEqual(JSON.parse(asked[1]?.body ?? ''), notice(1));
   assert.deepEqual([asked[1]?.method, asked[1]?.token], ['POST', 'Bearer sesame']);
   assert.ok(!JSON.stringify(asked[1]?.body).includes('sesame'), 'F30');
@@ -127,12 +130,39 @@ test('a webhook gets the notice as JSON with the token of its file; any answer b
 test('a command gets the notice on its standard input, by argv; one that fails did not take it', async (t) => {
   const file = join(await scratch(t), 'told.json');
   const words = ['process.stdin.pipe(require("node:fs").createWriteStream(process.argv[1]))', file];
-  await wayOf({ id: 'mail', command: [process.execPath, '-e', ...words] }, MEANS).deliver(notice(7));
+  await wayOf({ id: 'mail', command: [process.execPath, '-e', ...words] }, MEANS).deliver(notice(7), UNTIL_ITS_LIMIT);
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), notice(7));
   const failing = wayOf({ id: 'mail', command: [process.execPath, '-e', 'process.exit(3)'] }, MEANS);
-  await assert.rejects(failing.deliver(notice(7)), /the command ended with 3/);
-  await assert.rejects(wayOf({ id: 'mail', command: ['/nowhere/page'] }, MEANS).deliver(notice(7)), /ENOENT/);
+  await assert.rejects(failing.deliver(notice(7), UNTIL_ITS_LIMIT), /the command ended with 3/);
+  await assert.rejects(
+    wayOf({ id: 'mail', command: ['/nowhere/page'] }, MEANS).deliver(notice(7), UNTIL_ITS_LIMIT),
+    /ENOENT/,
+  );
 });
+
+test('a command that hangs, or whose daemon ends, leaves nothing of its group behind', async (t) => {
+  const script = 'setInterval(() => 0, 1e6); const { spawn } = require("node:child_process");'.concat(
+    'const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1e6)"], { stdio: "ignore" });',
+    'require("node:fs").appendFileSync(process.argv[1], `${child.pid}\\n`);',
+  );
+  const file = join(await scratch(t), 'children');
+  await writeFile(file, '');
+  const way = wayOf({ id: 'mail', command: [process.execPath, '-e', script, file] }, MEANS);
+  const over = new AbortController();
+  const delivery = way.deliver(notice(7), over.signal);
+  while ((await readFile(file, 'utf8')) === '') await nextTurn();
+  over.abort();
+  await assert.rejects(delivery, /the command ended with SIGKILL/);
+  const child = Number(await readFile(file, 'utf8'));
+  while (await lives(child)) await nextTurn();
+});
+
+/** A zombie is only waited for. */
+const lives = (pid: number): Promise<boolean> =>
+  readFile(`/proc/${pid}/stat`, 'utf8').then(
+    (stat) => !/\) [ZX] /.test(stat),
+    () => false,
+  );
 
 test('a webhook that answers without an end holds a delivery up for its patience at most', async (t) => {
   // That it is being worked on, again and again; or, once it was answered, a body that goes on.
@@ -146,7 +176,7 @@ test('a webhook that answers without an end holds a delivery up for its patience
   t.after(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
   const way = wayOf({ id: 'pager', webhook: `http://127.0.0.1:${port}/` }, MEANS, 200);
-  await assert.rejects(way.deliver(notice(1)), /did not answer in time/);
+  await assert.rejects(way.deliver(notice(1), UNTIL_ITS_LIMIT), /did not answer in time/);
   Object.assign(answers, { head: 'HTTP/1.1 200 OK\r\n\r\n', more: 'x' });
-  await way.deliver(notice(1));
+  await way.deliver(notice(1), UNTIL_ITS_LIMIT);
 });

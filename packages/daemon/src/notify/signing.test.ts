@@ -93,9 +93,9 @@ test('each attempt has the same id and verifies as the page shows, in Node and i
   const { arrived, webhook } = await receiver(t, () => status);
   const secret_file = await secretFile(t, SECRET);
   const way = wayOf({ id: 'pager', webhook, secret_file }, { wallMs: () => AT_S * 1_000, uid: UID });
-  await assert.rejects(way.deliver(notice), /answered 503/);
+  await assert.rejects(way.deliver(notice, new AbortController().signal), /answered 503/);
   status = 204;
-  await way.deliver(notice);
+  await way.deliver(notice, new AbortController().signal);
   assert.deepEqual(
     arrived.map(({ headers }) => headers['webhook-id']),
     ['inc-1-opened', 'inc-1-opened'],
@@ -129,7 +129,7 @@ for (const { field, good, wrong, says } of KINDS) {
       assert.equal(checked.refusal.code, 'notifier-secret-unusable');
       assert.match(checked.refusal.reason, why);
       assert.ok(checked.refusal.reason.includes(file) && !checked.refusal.reason.includes(good.slice(-6)), 'F30');
-      await assert.rejects(way.deliver(notice), why);
+      await assert.rejects(way.deliver(notice, new AbortController().signal), why);
     };
     await chmod(file, 0o640);
     await refusedWith(/can be read by others: its mode is 0640/);

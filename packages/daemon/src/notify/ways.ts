@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { NotifierFile } from '@idunn/release';
@@ -22,10 +22,13 @@ export function wayOf(file: NotifierFile, means: WayMeans, patienceMs = PATIENCE
   const { id, webhook, command } = file;
   return {
     id,
-    deliver: (notice) =>
-      webhook === undefined
-        ? run(command ?? [], JSON.stringify(notice), patienceMs)
-        : post(new URL(webhook), file, `${notice.incident}-${notice.state}`, JSON.stringify(notice), means, patienceMs),
+    deliver: (notice, over) => {
+      const limit = AbortSignal.any([over, AbortSignal.timeout(patienceMs)]);
+      const body = JSON.stringify(notice);
+      return webhook === undefined
+        ? run(command ?? [], body, limit)
+        : post(new URL(webhook), file, `${notice.incident}-${notice.state}`, body, means, limit);
+    },
   };
 }
 
@@ -36,7 +39,7 @@ async function post(
   id: string,
   body: string,
   { wallMs, uid }: WayMeans,
-  patienceMs: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const token = token_file === undefined ? null : await readToken(token_file, uid);
   const key = secret_file === undefined ? null : await readSigningKey(secret_file, uid);
@@ -50,7 +53,6 @@ async function post(
       ...signed,
       ...(token?.ok ? { authorization: `Bearer ${token.value}` } : {}),
     };
-    const signal = AbortSignal.timeout(patienceMs);
     const outgoing = request(url, { method: 'POST', headers, agent: false, signal }, (answer) => {
       // Its status is all that is asked: a body may have no end.
       answer.destroy();
@@ -63,22 +65,38 @@ async function post(
   });
 }
 
-/** By argv, with the notice on standard input and nothing of our environment but PATH. */
-function run(argv: readonly string[], body: string, patienceMs: number): Promise<void> {
+/**
+ * By argv, with the notice on standard input and nothing of our environment but PATH, in a process group of its own. One
+ * that is over its limit, or failed, leaves nothing of that group behind: it is tried again, and again.
+ */
+function run(argv: readonly string[], body: string, limit: AbortSignal): Promise<void> {
   const [program = '', ...words] = argv;
   return new Promise<void>((resolve, reject) => {
     const child = spawn(program, words, {
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       stdio: ['pipe', 'ignore', 'ignore'],
-      timeout: patienceMs,
-      killSignal: 'SIGKILL',
+      detached: true,
     });
+    const end = (): void => endGroup(child);
+    limit.addEventListener('abort', end);
     child.on('error', reject);
-    child.on('close', (code, signal) => {
-      if (code === 0) resolve();
-      else reject(new Error(`the command ended with ${signal ?? code}`));
+    child.on('exit', (code, signal) => {
+      limit.removeEventListener('abort', end);
+      if (code === 0) return resolve();
+      end();
+      reject(new Error(`the command ended with ${signal ?? code}`));
     });
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
   });
+}
+
+/** The group is the child's own: its id is the child's pid, which nobody else can have while one member lives. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
 }
