@@ -186,3 +186,34 @@ test('a cause that ends while its opening is written is closed; one that comes b
   await pass(10_000);
   assert.deepEqual(told.slice(2), ['opened presence-lapsed', 'closed presence-lapsed', 'opened presence-lapsed']);
 });
+
+test('F28: a store that cannot be written is told all the same, once, until something was written again', async () => {
+  const { daemon, pass, fill, history, arrived } = incidentBench();
+  const { book, begin } = daemon();
+  await begin();
+  fill(true);
+  book.report('app', amiss('store-fault'));
+  await pass(30_000);
+  assert.deepEqual(arrived.map(wordOf), ['inc-3 opened'], 'the two that failed first have no record');
+  assert.deepEqual([arrived[0]?.target, arrived[0]?.code], ['_fleet', 'store-fault']);
+  assert.match(arrived[0]?.detail ?? '', /the disk is full/);
+  assert.deepEqual(
+    book.all().map(({ subject, code }) => [subject, code]),
+    [['_fleet', 'store-fault']],
+  );
+  // Its cause is over before anything of it was written: what was told closes nevertheless.
+  book.report('app', WELL);
+  await pass(10_000);
+  assert.equal(arrived.length, 1, 'nothing shows that it is over');
+  fill(false);
+  await pass(10_000);
+  assert.deepEqual(arrived.map(wordOf), ['inc-3 opened', 'inc-3 closed']);
+  assert.deepEqual(book.all(), []);
+  assert.deepEqual(
+    history.map(({ kind, subject }) => [kind, subject]),
+    [
+      ['incident.opened', '_fleet'],
+      ['incident.closed', '_fleet'],
+    ],
+  );
+});

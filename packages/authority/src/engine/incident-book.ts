@@ -5,6 +5,7 @@ import { type IncidentRecord, incidentKey } from '../records/incident.ts';
 import type { EngineEvent, Incident, IncidentEvent } from './api.ts';
 import { type Journal, put } from './journal.ts';
 import { isoAt } from './show.ts';
+import { StoreOutage } from './store-outage.ts';
 
 /** A cause that ends within this was none to tell a person of. */
 const OPEN_AFTER_MS = 1_000;
@@ -54,6 +55,7 @@ export class IncidentBook {
   readonly #parts = new Map<string, Map<Part, Said>>();
   /** When a cause was first seen to differ from what is recorded, monotonic milliseconds. */
   readonly #since = new Map<string, { readonly atMs: number; readonly at: Moment }>();
+  readonly #outage = new StoreOutage();
   #writing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | null = null;
   #dueMs = Number.POSITIVE_INFINITY;
@@ -150,8 +152,8 @@ export class IncidentBook {
   }
 
   all(): readonly (Incident & { readonly id: string; readonly told: boolean })[] {
-    return [...this.#open.values()]
-      .map(({ record }) => record)
+    const { open } = this.#outage;
+    return [...[...this.#open.values()].map(({ record }) => record), ...(open === null ? [] : [open])]
       .sort((a, b) => a.openedAt.wallMs - b.openedAt.wallMs || (a.id < b.id ? -1 : 1))
       .map(({ id, code, target, detail, openedAt, told }) => ({
         id,
@@ -224,13 +226,40 @@ export class IncidentBook {
         this.#isUncertain = true;
         // Told and tried again; no target waits for it.
         this.#onFault(fault);
+        this.#failed(fault);
         this.#wakeIn(AGAIN_MS);
       }
     })();
   }
 
+  #failed(fault: unknown): void {
+    if (!(fault instanceof StoreFault)) return;
+    const { ids, clock } = this.#ports;
+    const opened = this.#outage.failed(fault.message, () => ids.fresh('inc'), moment(clock));
+    if (opened !== null) this.#emit(eventOf('opened', opened, opened.openedAt));
+  }
+
+  /** Nothing is known to be well again before something was written. */
+  async #recovers(): Promise<void> {
+    const { open } = this.#outage;
+    const now = moment(this.#ports.clock);
+    if (open !== null) {
+      await this.#commit(
+        [],
+        [historyOf('incident.opened', open, open.openedAt), historyOf('incident.closed', open, now)],
+      );
+      this.#emit(eventOf('closed', open, now));
+    }
+    this.#outage.over();
+  }
+
   /** Writes every difference that has lasted, and comes back for those that may. */
   async #settle(): Promise<void> {
+    await this.#settleAll();
+    if (this.#outage.begun) await this.#recovers();
+  }
+
+  async #settleAll(): Promise<void> {
     const nowMs = this.#ports.clock.monotonicMs();
     for (const [key, { atMs, at }] of this.#since) {
       const target = key.slice(0, key.indexOf(':'));
@@ -292,7 +321,10 @@ export class IncidentBook {
   async #commit(mutations: readonly Mutation[], history: readonly HistoryDraft[]): Promise<readonly [number]> {
     const result = await this.#journal.commit(mutations, history);
     if (result.kind === 'committed') return [result.generations[0] ?? 0];
-    throw new StoreFault('store-write-failed', `the incident ${mutations[0]?.key.id}: ${result.kind}`);
+    throw new StoreFault(
+      'store-write-failed',
+      `the incident ${mutations[0]?.key.id ?? 'of the store'}: ${result.kind}`,
+    );
   }
 }
 

@@ -280,7 +280,8 @@ export const authorityErrors = entries({
   },
   'stop-not-written': {
     reason: 'The record of a freeze or hold could not be written.',
-    remedy: 'Run the command as the owner of the directory, which must be there and writable.',
+    remedy:
+      'Correct what the message names, such as a directory that is missing or a disk that is full, and run the command again as the owner of the directory.',
     blame: 'user',
     retry: 'final',
   },

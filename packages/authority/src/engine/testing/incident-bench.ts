@@ -32,12 +32,14 @@ export function incidentBench() {
   let generations = 0;
   let lost: Lost | null = null;
   let isDeaf = false;
+  let isFull = false;
   let meanwhile: (() => void) | null = null;
 
   function commit({ mutations, history: drafts = [] }: Batch): CommitResult {
     const answer = lost;
     lost = null;
     isDeaf = answer === 'written, and not read back';
+    if (isFull) throw new StoreFault('store-full', 'the disk is full');
     if (answer === 'not written') return { kind: 'unknown', because: 'nothing was written' };
     for (const { key, expect } of mutations) {
       const actual = records.get(key.id)?.generation ?? 'absent';
@@ -116,5 +118,8 @@ export function incidentBench() {
   const during = (work: () => void): void => {
     meanwhile = work;
   };
-  return { daemon, pass, lose, during, records, history, arrived, told, faults };
+  const fill = (full: boolean): void => {
+    isFull = full;
+  };
+  return { daemon, pass, lose, fill, during, records, history, arrived, told, faults };
 }
