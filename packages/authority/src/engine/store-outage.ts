@@ -4,8 +4,8 @@ import { WHOLE_FLEET } from '../stops/record.ts';
 
 /**
  * A record store that cannot be written cannot keep its own incident, and nothing else can be acted on: so that one is
- * told at once, out of memory. It opens with the second write in a row that came to nothing; the history gets it once it
- * is over.
+ * told at once, out of memory. It opens with the second write in a row that came to nothing; the history gets it once
+ * it is over.
  */
 export class StoreOutage {
   #detail: string | null = null;

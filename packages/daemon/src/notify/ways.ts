@@ -66,8 +66,8 @@ async function post(
 }
 
 /**
- * By argv, with the notice on standard input and nothing of our environment but PATH, in a process group of its own. One
- * that is over its limit, or failed, leaves nothing of that group behind: it is tried again, and again.
+ * By argv, with the notice on standard input and nothing of our environment but PATH, in a process group of its own.
+ * One that is over its limit, or failed, leaves nothing of that group behind: it is tried again, and again.
  */
 function run(argv: readonly string[], body: string, limit: AbortSignal): Promise<void> {
   const [program = '', ...words] = argv;
