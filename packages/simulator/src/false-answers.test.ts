@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { absent } from '@idunn/kernel';
 import { CALM, type Scenario, twoDeploys } from './scenario.ts';
+import { type Broken, Simulation } from './simulation.ts';
 import type { FaultName } from './strikes.ts';
 import { meeting } from './sweep.ts';
 import type { Behaviour } from './world/behaviour.ts';
@@ -53,3 +55,61 @@ for (const [kind, { shape, every }] of Object.entries(SHAPES)) {
     });
   }
 }
+
+/**
+ * What is admitted is told once to have died, and has not; then the restart is, from the move of its lease until it is
+ * asked to end.
+ */
+function twiceToldDead(): NonNullable<Broken['ports']> {
+  const told: string[] = [];
+  let moves = 0;
+  return (ports) => ({
+    ...ports,
+    lease: {
+      ...ports.lease,
+      swap: async (...asked) => {
+        moves += 1;
+        return await ports.lease.swap(...asked);
+      },
+    },
+    workload: {
+      ...ports.workload,
+      observe: async (handle, release) => {
+        const { activation } = handle;
+        const isDue = ports.clock.monotonicMs() >= 1_900 && moves === told.length + 1 && told.length < 2;
+        if (isDue && !told.includes(activation)) told.push(activation);
+        else if (told[1] !== activation) return await ports.workload.observe(handle, release);
+        return absent;
+      },
+      stop: async (handle, graceMs) => {
+        if (told[1] === handle.activation) told[1] = '';
+        return await ports.workload.stop(handle, graceMs);
+      },
+    },
+  });
+}
+
+const TOLD_DEAD: Scenario = {
+  ...restarting({ stores: 1, routed: true }),
+  kills: [],
+  oddities: [{ target: 'app', atMs: 900, fault: 'death-feigned' }],
+  wrongChance: Number.MIN_VALUE,
+};
+
+test('I9: what lives without its lease, which a restart took that is over, is replaced', async () => {
+  const { violations, world } = await new Simulation(TOLD_DEAD, { ports: twiceToldDead() }).run();
+  assert.deepEqual(violations, []);
+  const [first, second, third] = world.processes.values();
+  assert.deepEqual([first?.alive, second?.alive, third?.alive], [false, false, true]);
+  assert.equal(world.named('app')?.activation, third?.id);
+});
+
+test('I7: the lease that a deployment gave back meanwhile is read anew, and who holds it is left alone', async () => {
+  const meanwhile = { target: 'app', atMs: 2_000, behaviour: 'exits-after-grant', revision: 2 } as const;
+  const scenario = { ...TOLD_DEAD, deploys: [...TOLD_DEAD.deploys, meanwhile] };
+  const { violations, world, results } = await new Simulation(scenario, { ports: twiceToldDead() }).run();
+  assert.deepEqual(violations, []);
+  assert.equal(results[1]?.outcome, 'rolled-back');
+  const [first] = world.processes.values();
+  assert.deepEqual([first?.alive, world.named('app')?.activation], [true, first?.id]);
+});

@@ -75,6 +75,24 @@ test('I1, I3: what runs as admitted while its lease names another is told, and n
   }
 });
 
+test('I9: what lives while its lease went to a launch of ours that is gone is ended, and brought back', () => {
+  const left = { rows: seen(rows(7, 'act-restart')), holder: { issued: true, found: absent } };
+  const ending = decideContinuity(evidence(left));
+  assert.ok(ending.kind === 'act' && ending.effect.kind === 'end-process', ending.kind);
+  const { effect } = ending;
+  assert.equal(effect.activation, INCUMBENT.document.activation);
+  const outcome = ok({ kind: 'gone', proof: 'tree-empty', forced: false });
+  const answers = { [effectKey(effect)]: { effect, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
+  const next = decideContinuity(dead({ ...left, answers }));
+  assert.ok(next.kind === 'persist' && next.begin !== null);
+  assert.deepEqual(next.begin.transaction.request, { kind: 'continuity', cause: 'failed' });
+  const found = seen(CANDIDATE.handle);
+  const held = decideContinuity(evidence({ ...left, holder: { issued: true, found } }));
+  assert.equal(held.kind, 'rest', 'whoever it names may live');
+  const frozen = { ...HEAD, clock: { ...HEAD.clock, frozenSince: NOW } };
+  assert.deepEqual(decideContinuity(evidence({ head: frozen, rows: NOT_LOOKED })), { kind: 'look', at: 'rows' });
+});
+
 test('I10: a lease row that cannot be read is told and read again, and is no end of what it named', () => {
   const unread = evidence({ rows: unknown('the disk is busy') });
   const decision = decideContinuity(unread);

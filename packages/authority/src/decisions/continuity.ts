@@ -87,7 +87,9 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
   const resting = rest({ concerns, wakeAtMs });
   if (e.target.draining.length > 0 || hasPublished(e)) return resting;
-  if (e.head === null && e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
+  if (!isGoingOn(e.head) && e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
+  const heir = goneHolder(e, body);
+  if (heir !== null) return bringBack(e, body, 'failed', `lives, and its lease went to ${heir}, which is gone`);
   const amiss = leaseAmiss(e, body);
   if (amiss === null) return or(shown(e, body) ?? (e.head === null ? keepSpare(e, body) : null), resting);
   const { afterMs, ...concern } = amiss;
@@ -115,6 +117,17 @@ function otherInterpreter({ plan }: ContinuityEvidence, body: Body): readonly Co
   const { path, digest } = sealed;
   const detail = `${path} of the host is ${body.observed.executable}; ${body.incarnation} was sealed with ${digest}`;
   return [{ code: 'interpreter-changed', detail }];
+}
+
+/**
+ * The lease went to another launch of ours, such as a restart that was given up after its grant, and that is seen gone:
+ * its own stores refuse what lives for ever, so that a new launch takes its place (I9). `null`: it is not so.
+ */
+function goneHolder({ rows, holder }: ContinuityEvidence, { document }: Body): string | null {
+  const reading = rows.kind === 'seen' ? readRows(rows.value, null) : null;
+  const named = reading?.kind === 'uniform' ? reading.standing.activation : null;
+  if (named === null || named === document.activation) return null;
+  return holder.issued && holder.found.kind === 'absent' ? named : null;
 }
 
 /**

@@ -165,6 +165,8 @@ export class Vigil {
       const target = this.#host.record?.value ?? null;
       const body = target === null ? null : onDuty(target);
       if (target === null || body === null) return this.#resting(null, []);
+      // Whoever owns the target moves its lease: it is read anew once it is free.
+      if (target.takenBy !== null) this.#forgetLease();
       if (!this.#loaded) this.load(await this.#core.journal.read('continuity', this.#host.target));
       const plan = this.#core.library.planAtHand(body.plan) ?? (await this.#core.library.plan(body.plan));
       if (plan === null) throw new Error(`the plan ${body.plan} is not recorded`);
