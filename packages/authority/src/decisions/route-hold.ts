@@ -49,11 +49,16 @@ export function letFinish(f: PassageFrame, then: () => Decision): Decision {
   const held = effect === null ? undefined : answerTo(e, effect);
   if (effect === null || held?.outcome.ok !== true) return then();
   const untilMs = held.atMs + Math.min(FINISH_MS, Math.floor(effect.termMs / 2));
+  const lapsedMs = held.atMs + effect.termMs;
   const open = passage.predecessors.filter(({ document }) => !isEnded(e, document.activation));
   for (const { incarnation } of open) {
     const asked: EffectOf<'in-flight'> = { kind: 'in-flight', route: effect.route, incarnation };
     const answered = answerTo(e, asked);
-    if (answered === undefined || answered.atMs < held.atMs) return act(asked);
+    const isTold = answered !== undefined && answered.atMs >= held.atMs;
+    // Its term may be over before anybody is ended, and new requests are let in: they are held again, but for a proxy
+    // that takes as long over its answer.
+    if (e.now.monotonicMs >= lapsedMs && !(isTold && answered.atMs >= lapsedMs)) return act(effect);
+    if (!isTold) return act(asked);
     if (answered.outcome.ok && answered.outcome.value === 0) continue;
     if (e.now.monotonicMs >= untilMs) continue;
     const dueMs = answered.atMs + LOOK_MS;
@@ -71,4 +76,5 @@ export function letFinish(f: PassageFrame, then: () => Decision): Decision {
 
 /** It was asked to end, or is gone: nobody waits for its requests. */
 const isEnded = (e: DeployEvidence, activation: string): boolean =>
-  e.answers[`end-process ${activation}`] !== undefined || e.slots[activation]?.process.kind === 'absent';
+  [...e.running, ...Object.keys(e.answers)].includes(`end-process ${activation}`) ||
+  e.slots[activation]?.process.kind === 'absent';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { absent, refusal, refused, seen, unknown } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
+import type { DeployState } from '../records/transaction.ts';
 import {
   alive,
   answered,
@@ -236,6 +237,30 @@ test('F25, I1: behind a gate nobody is asked to relinquish: hold, let finish, en
   assert.equal(asked([hold, 'held'], [inFlight, 0]), 'end-process');
   assert.equal(asked([hold, 'held'], gone), 'observe-process');
   assert.equal(asked([hold, 'held'], gone, [look, atGate.observed]), 'swap');
+});
+
+test('F25, I12: whoever is served yet is let finish behind a hold that lasts, not behind one whose term is over', () => {
+  const stuck = refusal('lease-row-unreadable', 'It was stuck until now, and nobody renewed its hold.');
+  const told = (inFlightAtMs: number, more: Partial<DeployEvidence> = {}): string => {
+    const answers = answered([hold, 'held'], [inFlight, 0]);
+    const known = answers[effectKey(inFlight)];
+    assert.ok(known);
+    const decision = step(
+      {
+        plans: GATED,
+        now: laterBy(500),
+        answers: { ...answers, [effectKey(inFlight)]: { ...known, atMs: inFlightAtMs } },
+        ...more,
+      },
+      { ...gated, state: { ...gated.state, stuck } as DeployState },
+    );
+    return decision.kind === 'act' ? decision.effect.kind : decision.kind;
+  };
+  assert.equal(told(laterBy(10).monotonicMs), 'hold-route');
+  assert.equal(told(laterBy(-10).monotonicMs), 'hold-route', 'nobody was asked behind it');
+  assert.equal(told(laterBy(500).monotonicMs), 'end-process', 'a proxy that is slow over its answer');
+  const ending = { running: ['end-process act-old'] };
+  assert.equal(told(laterBy(10).monotonicMs, ending), 'wait', 'it was asked to end');
 });
 
 test('I1: a launcher that became the program before its grant is granted nothing', () => {
