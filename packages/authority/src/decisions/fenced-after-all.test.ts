@@ -32,6 +32,30 @@ test('I1, I9: a lease that nobody granted its holder goes back once that is gone
   assert.equal(decision.state.why.code, 'wrote-before-lease');
 });
 
+const elsewhere = {
+  ...NEW.plan,
+  state: NEW.plan.state === null ? null : { ...NEW.plan.state, lease: 'file' as const },
+};
+const APART = { [OLD.subject.plan]: OLD.plan, [NEW.subject.plan]: elsewhere };
+
+test('I5, I9: the way back to rows of another place is granted above the row that is left there', () => {
+  const decision = step({ plans: APART });
+  assert.ok(decision.kind === 'persist' && decision.state.phase === 'returning', decision.kind);
+  assert.deepEqual(decision.state.passage?.move, {
+    from: { epoch: INCUMBENT.epoch, activation: 'act-old' },
+    to: { epoch: 8, activation: 'act-old' },
+  });
+});
+
+test('I7: a row that the lease has left since for another place takes nothing from who holds it there', () => {
+  const { admitted } = TARGET;
+  const since = { ...TARGET, admitted: admitted === null ? null : { ...admitted, epoch: 8 } };
+  const decision = step({ plans: APART, target: since });
+  assert.equal(decision.kind === 'act' ? decision.effect.kind : decision.kind, 'demote');
+  const own = step({ target: since });
+  assert.equal(own.kind === 'persist' && own.state.phase, 'returning', 'in its own place it would be refused');
+});
+
 test('F16: where there was nobody before, the row is to name nobody', () => {
   const decision = step({ target: { ...TARGET, admitted: null } });
   assert.ok(decision.kind === 'persist' && decision.state.phase === 'returning');

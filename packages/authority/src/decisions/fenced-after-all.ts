@@ -3,7 +3,7 @@ import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, wait } from './decision.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
-import { returning, whyBarred } from './handover.ts';
+import { leaseStaysPut, returning, whyBarred } from './handover.ts';
 import { incumbentsOf, untakeable } from './lease-at-hand.ts';
 import { readRows } from './rows.ts';
 import { isRestarting } from './yielding.ts';
@@ -31,7 +31,11 @@ export function fencedAfterAll(tx: TransactionRecord, e: DeployEvidence, state: 
     origin: { epoch: 0, activation: null },
     echoed: [],
   };
-  if (whyBarred(e, passage) !== null) return null;
+  // In a place that the lease has left since the row names whom it named last: who holds it now is above that (I5, I7).
+  const isLeft = passage.predecessors.some(
+    (body) => !leaseStaysPut(e, passage, body) && (body.epoch ?? 0) > standing.epoch,
+  );
+  if (isLeft || whyBarred(e, passage) !== null) return null;
   const busy = isRestarting(tx, e, true)
     ? `${e.target.restart}, a restart`
     : untakeable(tx, e, planOf(e, subject.plan));

@@ -178,7 +178,9 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
   const row =
     where.at === 'granted' || passage.move === null ? (passage.move?.to ?? null) : 'row' in where ? where.row : null;
   const from = leaseStaysPut(e, passage, incumbent) ? (row ?? passage.move?.to ?? null) : ownRow(incumbent);
-  const epoch = from === null ? null : Math.max(from.epoch, e.target.highestEpoch) + 1;
+  // Above the candidate's row as well, also where the way back leads elsewhere and no record of ours granted it (I5).
+  const highest = Math.max(passage.move?.to.epoch ?? 0, e.target.highestEpoch);
+  const epoch = from === null ? null : Math.max(from.epoch, highest) + 1;
   return {
     direction: 'back',
     requestId: e.fresh.request,
@@ -194,7 +196,7 @@ function backwards(e: DeployEvidence, passage: Passage, incumbent: Body): Passag
 }
 
 /** Both sides keep their rows in one place; where they do not, the incumbent's is as the incumbent left it. */
-function leaseStaysPut(e: DeployEvidence, { successor }: Passage, incumbent: Body): boolean {
+export function leaseStaysPut(e: DeployEvidence, { successor }: Passage, incumbent: Body): boolean {
   const [here, there] = [successor.subject.plan, incumbent.plan].map((digest) => planOf(e, digest).state?.lease);
   return here === there;
 }
