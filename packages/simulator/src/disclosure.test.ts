@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run } from './run.ts';
-import { CALM } from './scenario.ts';
+import { CALM, type Scenario } from './scenario.ts';
 import { Simulation } from './simulation.ts';
 import { DISAGREES_MEANWHILE } from './teeth/disclosure.ts';
 import { pause } from './world/pause.ts';
@@ -78,6 +78,25 @@ test('I10: a verdict that never comes is shown as missing, holds nothing up for 
   );
   await simulation.pass(40_000);
   assert.deepEqual((await view('other')).incidents, []);
+});
+
+test('I4: what first speaks to an observer that is back is judged by it, and holds nothing up', async () => {
+  // It is started while the observer is away, published to the next one, and says its first word later still.
+  for (let atMs = 990; atMs < 998; atMs += 1) {
+    const scenario: Scenario = {
+      ...CALM,
+      seed: 21,
+      shapes: { app: ROUTED },
+      deploys: [
+        { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+        { target: 'app', atMs: 3_000, behaviour: 'good', revision: 2 },
+      ],
+      kills: [{ target: 'app', atMs }],
+      observerDown: [{ fromMs: 700, untilMs: 1_000 }],
+    };
+    const { violations } = await run(scenario);
+    assert.deepEqual([atMs, violations], [atMs, []]);
+  }
 });
 
 test('I4, I6: the order holds wherever the engine dies meanwhile', async () => {

@@ -51,6 +51,20 @@ test('I1, I4: what older records think admitted lives still, and its lease names
   assert.fail('the first was never seen to drain');
 });
 
+test('I1, F16: what newer records had begun to end is left beside a restart that is held, until somebody says so', async () => {
+  let left = 0;
+  for (let atMs = 262; atMs <= 290; atMs += 2) {
+    const [first, second] = twoDeploys('good', ROWS).deploys;
+    assert.ok(first && second);
+    const deploys = [{ ...first, behaviour: 'forks-a-writer' as const }, second];
+    const scenario = { ...twoDeploys('good', ROWS), deploys, restored: { takenAtMs: 150, atMs } };
+    const { violations, world } = await new Simulation(scenario).run();
+    assert.deepEqual([atMs, violations], [atMs, []]);
+    left += [...world.processes.values()].filter(({ treeLives }) => treeLives).length > 2 ? 1 : 0;
+  }
+  assert.ok(left > 0, 'a child was left');
+});
+
 test('I1: a first deployment that is given back takes the lease from nobody whom its records do not know', async () => {
   let stuck = 0;
   for (let takenAtMs = 70; takenAtMs <= 120; takenAtMs += 5) {

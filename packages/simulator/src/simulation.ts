@@ -218,12 +218,19 @@ export class Simulation implements Struck {
       await this.#over(this.#operators.refresh(true));
       const judged = { world, shapes, results: this.#operators.results, deploys: this.#scenario.deploys };
       const isSettled = [...admittedByTarget(world).keys()].every((target) => unsettled(judged, target) === null);
-      if (isSettled || waitedMs >= SETTLE_LIMIT_MS) break;
+      // Records that were put back may have opened again what had ended.
+      if ((isSettled && judged.results.every((result) => result !== null)) || waitedMs >= SETTLE_LIMIT_MS) break;
       await this.pass(SETTLE_STEP_MS);
     }
     // A client that waits patiently asks again only a while after what it asks for is back.
     const isAnswered = (): boolean => [...this.#clients.values()].every(({ unanswered }) => unanswered.size === 0);
-    await this.time.run(isAnswered, this.time.nowMs + SETTLE_STEP_MS);
+    let untilMs = this.time.nowMs + SETTLE_STEP_MS;
+    while (!isAnswered() && this.time.nowMs < untilMs) {
+      await this.time.run(isAnswered, untilMs);
+      // So it is with what nobody waited for, and was led to as this wait went on.
+      const backMs = world.ledger.of('routed').at(-1)?.atMs ?? 0;
+      untilMs = Math.max(untilMs, backMs + SETTLE_STEP_MS);
+    }
   }
 
   /** Kills every engine and every process, and begins a new boot. */

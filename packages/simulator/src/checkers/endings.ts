@@ -1,8 +1,12 @@
 import type { Judged, Violation } from './judged.ts';
-import { forgotten } from './restored.ts';
+import { forgotten, isHeld } from './restored.ts';
 
-/** Every transaction ends, and nothing is left running that no authority names (F16). */
-export function endings({ world, ended, results, deploys }: Judged): readonly Violation[] {
+/**
+ * Every transaction ends, and nothing is left running that no authority names (F16). Where the lease names somebody whom
+ * records that were put back do not know, nobody is granted it, and nobody is ended for it, until an operator says so.
+ */
+export function endings(judged: Judged): readonly Violation[] {
+  const { world, ended, results, deploys } = judged;
   const atMs = world.time.nowMs;
   const open = results.flatMap((result, index): Violation[] => {
     const deploy = deploys[index];
@@ -18,7 +22,7 @@ export function endings({ world, ended, results, deploys }: Judged): readonly Vi
     ({ activation }) => activation.target,
   );
   const left = [...byTarget].flatMap(([target, living]): Violation[] =>
-    living.length <= 1 || stuck.has(target)
+    living.length <= 1 || stuck.has(target) || isHeld(judged, target)
       ? []
       : [{ of: 'leftover', atMs, detail: `${target} ends with ${living.map(({ id }) => id).join(' and ')} alive` }],
   );

@@ -1,6 +1,7 @@
 import type { Correlation } from '@idunn/authority';
 import { digestJson } from '@idunn/kernel';
 import { type Correlated, correlate, type IncarnationKey, type Presence } from '@idunn/readiness';
+import type { Process } from './process.ts';
 import type { Projection, World } from './world.ts';
 
 /** What the observer would sign about an incarnation now; `null` while it knows no Expected. */
@@ -59,6 +60,15 @@ const isSame = (one: Presence, other: Presence): boolean =>
 export function noteJudged(world: World, key: IncarnationKey): void {
   const said = correlationOf(world, key);
   if (said?.present && said.activation !== null) world.ledger.note({ kind: 'judged', activation: said.activation });
+}
+
+/** The observer hears what a program has just said, unless it says it to Idunn alone, and holds it against the rest. */
+export function hear(world: World, process: Process): void {
+  const { incarnation } = process.activation;
+  const isCurrent = world.projections.get(incarnation)?.activation?.activation === process.id;
+  const isHeard = world.observerUp && process.joined && process.relayed()?.header.sequence === process.sequence;
+  if (isCurrent && isHeard) noteJudged(world, incarnation);
+  noteReady(world, incarnation);
 }
 
 /** Signs Ready when everything agrees: for exactly this activation, presence and epoch. */

@@ -1,4 +1,4 @@
-import { correlationOf, noteReady } from './observer.ts';
+import { correlationOf, hear } from './observer.ts';
 import { whenAwake } from './pause.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
@@ -17,7 +17,7 @@ export function say(world: World, process: Process, state: NonNullable<Process['
   process.sequence += 1;
   world.listeners.said(process);
   const { incarnation } = process.activation;
-  noteReady(world, incarnation);
+  hear(world, process);
   world.time.after(1, () => {
     if (correlationOf(world, incarnation) !== null) world.listeners.correlated(incarnation);
   });
