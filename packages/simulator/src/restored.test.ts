@@ -51,7 +51,7 @@ test('I1, I4: what older records think admitted lives still, and its lease names
   assert.fail('the first was never seen to drain');
 });
 
-test('I1, F16: what newer records had begun to end is left beside a restart that is held, until somebody says so', async () => {
+test('I1, F16: what newer records had begun to end is left beside a restart that is held', async () => {
   let left = 0;
   for (let atMs = 262; atMs <= 290; atMs += 2) {
     const [first, second] = twoDeploys('good', ROWS).deploys;

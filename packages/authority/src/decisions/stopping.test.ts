@@ -239,7 +239,7 @@ test('F25, I1: behind a gate nobody is asked to relinquish: hold, let finish, en
   assert.equal(asked([hold, 'held'], gone, [look, atGate.observed]), 'swap');
 });
 
-test('F25, I12: whoever is served yet is let finish behind a hold that lasts, not behind one whose term is over', () => {
+test('F25, I12: whoever is served yet is let finish behind a hold that lasts, not one whose term is over', () => {
   const stuck = refusal('lease-row-unreadable', 'It was stuck until now, and nobody renewed its hold.');
   const told = (inFlightAtMs: number, more: Partial<DeployEvidence> = {}): string => {
     const answers = answered([hold, 'held'], [inFlight, 0]);

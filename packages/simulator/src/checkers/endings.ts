@@ -2,8 +2,8 @@ import type { Judged, Violation } from './judged.ts';
 import { forgotten, isHeld } from './restored.ts';
 
 /**
- * Every transaction ends, and nothing is left running that no authority names (F16). Where the lease names somebody whom
- * records that were put back do not know, nobody is granted it, and nobody is ended for it, until an operator says so.
+ * Every transaction ends, and nothing is left running that no authority names (F16). Where the lease names somebody
+ * whom records that were put back do not know, nobody is granted it or ended for it until an operator says so.
  */
 export function endings(judged: Judged): readonly Violation[] {
   const { world, ended, results, deploys } = judged;
