@@ -3,9 +3,9 @@ import type { DeployState, StateOf, TransactionRecord } from '../records/transac
 import { deadlineMs, isPast } from './deadline.ts';
 import { attempt, type Decision, enter } from './decision.ts';
 import { publicationKey } from './effects.ts';
-import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
-import { because, giveUp, late } from './failing.ts';
-import { decideLaunch, issueRecord } from './launch.ts';
+import { type DeployEvidence, planOf } from './evidence.ts';
+import { giveUp, late } from './failing.ts';
+import { decideLaunch, issueRecord, neverWarmed } from './launch.ts';
 import { heldBySomebody, keptApart } from './lease-at-hand.ts';
 import { standsAlone } from './manner.ts';
 import { observerAway } from './receipt.ts';
@@ -93,14 +93,7 @@ function tooLate(tx: TransactionRecord, e: DeployEvidence, state: Launching) {
     publicationKey(id, { gate: 'waiting' }),
   ];
   if (state.phase !== 'activation-observed') return late(e, steps, 'The candidate was not seen to run in time.');
-  const { word, presence } = slotOf(e, state.launch.id);
-  const spoke = presence.kind === 'seen' || (word.kind === 'seen' && word.value.present !== null);
-  if (!spoke && planOf(e, state.subject.plan).health.kind === 'attended') {
-    return because('candidate-never-healthy', 'Its probe never read well in time.');
-  }
-  return spoke
-    ? because('candidate-never-warming', 'It spoke, but the observer relayed no `warming` that agrees with Expected.')
-    : because('candidate-never-warming', 'It never sent a presence that could be verified.');
+  return neverWarmed(e, state.subject, id);
 }
 
 /** From the observed process to its `warming` the program itself was starting. */

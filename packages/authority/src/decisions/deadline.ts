@@ -1,6 +1,7 @@
 import type { PhaseDeadlines, Plan } from '@idunn/release';
 import type { Phase } from '../model/phase.ts';
 import { phaseRow } from '../model/phase-table.ts';
+import type { Passage } from '../records/passage.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { DeployEvidence } from './evidence.ts';
 
@@ -28,6 +29,15 @@ export function spanEndMs(tx: TransactionRecord, phase: Phase, plan: Plan | null
   const spanMs = phase === 'planned' ? PLAN_DEADLINE_MS : plan === null ? 0 : total(plan.deadlines, deadline);
   if (spanMs === 0) return null;
   return tx.clock.startedAt.monotonicMs + tx.clock.pausedMs + spanMs;
+}
+
+/**
+ * When a launch inside a passage that has not said its first word has failed: the wait for it is as long as before the
+ * fence, and each launch has its own. What was launched in another boot has ended with it (F29).
+ */
+export function firstWordUntilMs({ clock }: TransactionRecord, { launchedAt }: Passage, e: DeployEvidence, plan: Plan) {
+  if (clock.frozenSince !== null || launchedAt?.bootId !== e.now.bootId) return null;
+  return launchedAt.monotonicMs + plan.deadlines.warmingMs;
 }
 
 /** Only spans of one boot are compared; the dispatcher restarts the clock after a reboot (F29). */

@@ -203,7 +203,7 @@ export function together(strands: readonly Strand[], then: () => Decision): Deci
   return first === undefined ? then() : { ...first, wakeAtMs: earliest(waits.map(({ wakeAtMs }) => wakeAtMs)) };
 }
 
-function earliest(times: readonly (number | null)[]): number | null {
+export function earliest(times: readonly (number | null)[]): number | null {
   const known = times.filter((atMs) => atMs !== null);
   return known.length === 0 ? null : Math.min(...known);
 }

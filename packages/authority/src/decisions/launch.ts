@@ -4,18 +4,21 @@ import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import { endProcess } from './clearing.ts';
-import { LOOK_AGAIN_MS } from './deadline.ts';
-import { act, attempt, type Decision, type Strand, together, tolerate, wait } from './decision.ts';
+import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
+import { act, attempt, type Decision, earliest, type Strand, together, tolerate, wait } from './decision.ts';
 import { effectKey } from './effects.ts';
 import { answerTo, type DeployEvidence, planOf, slotOf } from './evidence.ts';
 import { because } from './failing.ts';
 import { judgeWord } from './judge-word.ts';
 import { isGated } from './manner.ts';
+import { observerAway } from './receipt.ts';
 import { otherThanLaunched } from './sealed.ts';
 
 /** How the caller makes a launch's progress durable, and what it does when the launch ends. */
 export interface LaunchFrame {
   readonly untilMs: number | null;
+  /** Monotonic milliseconds: a launch that is current and has not said its first word by then has failed. */
+  readonly firstWordUntilMs?: number | null;
   /** A restart of what was admitted: the observer is told, not asked, and the lease connection's own word will do. */
   readonly alone?: boolean;
   readonly advance: (launch: Launch) => Decision;
@@ -149,18 +152,34 @@ function awaitWarming(e: DeployEvidence, subject: Subject, launch: Running, fram
     case 'active':
       return frame.warm(launch);
     case 'silent':
-      return (
-        meetEarly(e, subject, launch, frame.alone === true) ??
-        wait(...firstWord(planOf(e, subject.plan)), {
-          untilMs: frame.untilMs,
-          // No event tells that a program has replaced itself.
-          wakeAtMs: Math.min(
-            e.now.monotonicMs + (frame.alone === true ? LOOK_AGAIN_MS / 5 : LOOK_AGAIN_MS),
-            frame.untilMs ?? Number.POSITIVE_INFINITY,
-          ),
-        })
-      );
+      return isMute(e, launch, frame)
+        ? frame.failed(neverWarmed(e, subject, launch.id))
+        : (meetEarly(e, subject, launch, alone) ?? awaitFirstWord(e, subject, frame));
   }
+}
+
+/** Its own time is over. While the observer, whose relayed word is the only one, is away, nobody is mute (I10). */
+const isMute = (e: DeployEvidence, { id }: Running, { firstWordUntilMs, alone }: LaunchFrame): boolean =>
+  isPast(e, firstWordUntilMs ?? null) && (alone === true || observerAway(e, id) === null);
+
+function awaitFirstWord(e: DeployEvidence, { plan }: Subject, frame: LaunchFrame): Decision {
+  const own = frame.firstWordUntilMs ?? null;
+  const untilMs = earliest([frame.untilMs, isPast(e, own) ? null : own]);
+  // No event tells that a program has replaced itself.
+  const lookMs = e.now.monotonicMs + (frame.alone === true ? LOOK_AGAIN_MS / 5 : LOOK_AGAIN_MS);
+  return wait(...firstWord(planOf(e, plan)), { untilMs, wakeAtMs: earliest([lookMs, untilMs]) });
+}
+
+/** Why a launch whose time to warm is over never did. */
+export function neverWarmed(e: DeployEvidence, { plan }: Subject, id: string): Refusal {
+  const { word, presence } = slotOf(e, id);
+  const spoke = presence.kind === 'seen' || (word.kind === 'seen' && word.value.present !== null);
+  if (!spoke && planOf(e, plan).health.kind === 'attended') {
+    return because('candidate-never-healthy', 'Its probe never read well in time.');
+  }
+  return spoke
+    ? because('candidate-never-warming', 'It spoke, but the observer relayed no `warming` that agrees with Expected.')
+    : because('candidate-never-warming', 'It never sent a presence that could be verified.');
 }
 
 /** What is waited for, and where to look: an attended program says nothing before its probe read well. */

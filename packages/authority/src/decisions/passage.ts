@@ -5,7 +5,7 @@ import { phaseRow } from '../model/phase-table.ts';
 import { type Body, bodyOf } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import { endProcess } from './clearing.ts';
-import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
+import { firstWordUntilMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { type Decision, tolerate, wait } from './decision.ts';
 import { echoOf } from './echo.ts';
 import { type DeployEvidence, planOf, slotOf } from './evidence.ts';
@@ -265,11 +265,16 @@ function launching(f: PassageFrame, row: Standing | null): Decision {
   const { subject, launch } = passage.successor;
   return decideLaunch(e, subject, launch, {
     untilMs: f.untilMs,
+    // Continuity's own restarts have a limit of the binding's.
+    firstWordUntilMs: f.ended === undefined ? firstWordUntilMs(f.tx, passage, e, f.plan) : null,
     alone: passage.direction === 'back',
     // Nobody saw it exit: its start was cut off, or records newer than these launched it (I10).
     anew: () => relaunch(f),
     failed: (why) => died(f, { at: 'relaunched', row }, why),
-    advance: (next) => f.keep({ ...passage, successor: { subject, launch: next } }),
+    advance: (next) => {
+      const since = next.step === 'current' ? { launchedAt: e.now } : {};
+      return f.keep({ ...passage, ...since, successor: { subject, launch: next } });
+    },
     warm: (running) => {
       const successor = { subject, launch: running };
       const foreignMs = ownStartMs(e, running.id);

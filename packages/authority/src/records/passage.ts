@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bodySchema, launchSchema, subjectSchema } from './body.ts';
 import { heldReceiptSchema } from './proof.ts';
-import { epochSchema, nameSchema } from './words.ts';
+import { epochSchema, momentSchema, nameSchema } from './words.ts';
 
 /** Who the lease row names, under which epoch. */
 export const standingSchema = z.strictObject({ epoch: epochSchema, activation: nameSchema.nullable() });
@@ -23,6 +23,8 @@ export const passageSchema = z.strictObject({
   /** Launches of the successor that ended inside this passage. */
   spent: z.array(nameSchema).max(64).readonly(),
   relaunches: z.int().nonnegative(),
+  /** When the launch at hand was made current inside this passage: from then on its first word is waited for. */
+  launchedAt: momentSchema.exactOptional(),
   /** The last of those that the row named: while the next one is launched, it is what holds the lease. */
   held: bodySchema.exactOptional(),
   /** What the passage displaces, the one that writes first. */

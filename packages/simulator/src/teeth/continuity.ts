@@ -83,6 +83,24 @@ const stuck: Scenario = {
   ],
 };
 
+/** The second build ends as it is granted, and no later launch of it says a word. */
+export const mute = ({ newSchema }: { readonly newSchema: boolean }): Scenario => ({
+  ...twoDeploys('good'),
+  deploys: [
+    { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+    { target: 'app', atMs: 200, behaviour: 'hangs-when-relaunched', revision: 2, newSchema },
+  ],
+  strikes: [{ kind: 'deploy', phase: 'write-lease-granted', fault: 'holder-killed' }],
+});
+
+/** I9: waits without an end for the first word of a launch past the fence. */
+const withPatience: typeof decide = (tx, e) => {
+  if (!('passage' in tx.state) || tx.state.passage === null) return decide(tx, e);
+  const passage = { ...tx.state.passage };
+  delete passage.launchedAt;
+  return decide({ ...tx, state: { ...tx.state, passage } }, e);
+};
+
 /** I9: leaves alone whatever lives. */
 function content(e: ContinuityEvidence): ContinuityDecision {
   const decision = decideContinuity(e);
@@ -120,6 +138,7 @@ export const TEETH_OF_CONTINUITY: readonly Tooth[] = [
     ports: publishesNothing,
   },
   { name: 'never brings back', breaks: 'I9', scenario: held, decideContinuity: withNoRestart },
+  { name: 'waits for a first word for ever', breaks: 'I9', scenario: mute({ newSchema: true }), decide: withPatience },
   { name: 'gives up what is stuck', breaks: 'I9', scenario: stuck, decide: withoutRelaunch },
   { name: 'tells nobody of many restarts', breaks: 'I9', scenario: flappingOn, decideContinuity: withoutPage },
   { name: 'tells nobody of what is down', breaks: 'I9', scenario: flapping, decideContinuity: withoutConcern },

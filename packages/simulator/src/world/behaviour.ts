@@ -47,6 +47,12 @@ export const ODD = [
   'other-process',
 ] as const;
 
+/** Drawn by nobody: only tests and teeth name them. */
+export const NAMED = [
+  /** Its later launches listen, and say nothing. */
+  'hangs-when-relaunched',
+] as const;
+
 /** What a repository asks for that its binding does not grant; it is held against the binding by the real compiler. */
 export const GREEDY = [
   'asks-for-a-secret',
@@ -56,7 +62,7 @@ export const GREEDY = [
   'asks-for-a-path',
   'asks-for-a-capability',
 ] as const;
-export type Behaviour = (typeof BEHAVIOURS | typeof RARER | typeof ODD | typeof GREEDY)[number];
+export type Behaviour = (typeof BEHAVIOURS | typeof RARER | typeof ODD | typeof NAMED | typeof GREEDY)[number];
 
 /** Builds of which no later launch can live. */
 export const DOOMED: ReadonlySet<Behaviour> = new Set(['lies-when-relaunched']);

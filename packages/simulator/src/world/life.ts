@@ -20,11 +20,13 @@ function warm(world: World, process: Process): void {
   if (!process.alive) return;
   if (process.behaviour === 'exits-at-start') return world.end(process, false);
   process.listening = true;
-  if (process.behaviour === 'never-warms') return;
+  if (process.behaviour === 'never-warms' || hangs(process)) return;
   say(world, process, 'warming');
   if (process.behaviour === 'replays-presence') world.time.after(1, () => replay(world, process));
   if (!process.stateful) world.time.after(world.dice.between(1, 20), () => activate(world, process));
 }
+
+const hangs = ({ behaviour, relaunched }: Process): boolean => behaviour === 'hangs-when-relaunched' && relaunched;
 
 /** The one port of a target that cannot overlap. */
 export const ONLY_PORT = 19_000;
