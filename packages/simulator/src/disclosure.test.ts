@@ -99,6 +99,25 @@ test('I4: what first speaks to an observer that is back is judged by it, and hol
   }
 });
 
+test('I10: a verdict that never comes is shown as missing by a daemon that began on a link that stands', async () => {
+  const { simulation, up, view } = fleet();
+  assert.equal((await simulation.resultOf(await up('first', refOf('good', 1)))).outcome, 'admitted');
+  simulation.observer(false);
+  await simulation.pass(100);
+  const [silent] = simulation.world.processes.values();
+  assert.ok(silent);
+  pause(simulation.world, silent, 60_000);
+  simulation.observer(true);
+  simulation.crash('between two words');
+  const codes = async (): Promise<readonly string[]> => (await view('app')).incidents.map(({ code }) => code);
+  await simulation.pass(29_000);
+  assert.deepEqual(await codes(), []);
+  await simulation.pass(4_000);
+  assert.deepEqual(await codes(), ['verdict-missing']);
+  await simulation.pass(40_000);
+  assert.deepEqual(await codes(), []);
+});
+
 test('I4, I6: the order holds wherever the engine dies meanwhile', async () => {
   for (let crashAt = 60; crashAt < 160; crashAt += 4) {
     const { violations } = await run({ ...DISAGREES_MEANWHILE, crashAt });

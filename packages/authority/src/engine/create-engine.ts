@@ -184,6 +184,7 @@ export function createEngine(
       stops.start();
       certificates.start();
       links.start();
+      verdicts.start();
     },
 
     async submit(command: Command | Withdrawal): Promise<Outcome<OperationReceipt>> {

@@ -26,7 +26,20 @@ export class VerdictWatch {
   constructor(core: EngineCore, actors: () => Iterable<TargetActor>) {
     this.#core = core;
     this.#actors = actors;
-    this.#linkedAtMs = core.ports.clock.monotonicMs();
+    this.#linkedAtMs = this.#sinceWhen();
+  }
+
+  /** A link that stood before the engine did tells of it no more, and of a target that nobody hears nothing. */
+  start(): void {
+    this.#linkedAtMs = this.#sinceWhen(this.#linkedAtMs);
+    this.look();
+  }
+
+  /** When the link came up as far as is known, if it stands now. */
+  #sinceWhen(knownMs: number | null = null): number | null {
+    const { links, clock } = this.#core.ports;
+    const standing = links?.observer?.standing().kind ?? 'up';
+    return standing === 'up' ? (knownMs ?? clock.monotonicMs()) : null;
   }
 
   link(state: 'up' | 'down'): void {
@@ -91,15 +104,17 @@ export class VerdictWatch {
       const { target } = actor;
       if (this.#judged.has(target) || target === witness.options.observerTarget) continue;
       const body = actor.standing;
-      const plan = body === null ? null : (library.planAtHand(body.plan) ?? (await library.plan(body.plan)));
-      if (body === null || plan === null) continue;
+      if (body === null) continue;
       const { activation } = body.document;
       const verdict = verdictOf(ports.observerFor(target).read(body.incarnation), activation);
       // What was admitted on this link was Ready on it.
       const { bootId, monotonicMs } = body.admittedAt;
       const isNew = bootId === ports.clock.bootId && monotonicMs >= linkedAtMs;
-      if ((isNew || verdict.kind === 'seen') && this.#linkedAtMs === linkedAtMs) this.#judged.add(target);
+      if (isNew || verdict.kind === 'seen') this.#judged.add(target);
       else {
+        const plan = library.planAtHand(body.plan) ?? (await library.plan(body.plan));
+        if (this.#linkedAtMs !== linkedAtMs) return this.#unjudged();
+        if (plan === null) continue;
         const untilMs = verdictUntilMs(linkedAtMs, plan.health);
         found.push({ target, standing: { incarnation: body.incarnation, activation, verdict, untilMs } });
       }
