@@ -4,6 +4,7 @@ import type { EnginePorts, TargetRecord } from '@idunn/authority';
 import { absent } from '@idunn/kernel';
 import { run } from './run.ts';
 import { CALM, type Scenario } from './scenario.ts';
+import { sweep } from './sweep.ts';
 import { gaveWay, publishesNothing } from './teeth/continuity.ts';
 
 /** Its schema bars the way back, it ends whenever it is granted, and the next command waits behind it. */
@@ -27,6 +28,19 @@ test('I9, F22: what holds the lease is launched for ever though a deployment rep
   assert.deepEqual(violations, []);
   const overMs = world.ledger.of('told-ended').find(({ outcome }) => outcome === 'aborted')?.atMs ?? 0;
   assert.ok(world.ledger.of('started').some(({ atMs }) => atMs > overMs));
+});
+
+test('I6, I9: whenever Idunn dies, one that is stuck is told as such, and keeps what it launched', async () => {
+  const { failing, outcomes } = await sweep({
+    ...CALM,
+    seed: 1,
+    shapes: { app: { stores: 1, routed: true } },
+    deploys: [
+      { target: 'app', atMs: 10, behaviour: 'good', revision: 1 },
+      { target: 'app', atMs: 200, behaviour: 'never-active', revision: 2, newSchema: true },
+    ],
+  });
+  assert.deepEqual([failing, [...outcomes]], [[], ['operator-required']]);
 });
 
 test('F22: a build that accepts its state replaces what is stuck', async () => {

@@ -29,12 +29,16 @@ export function endings(judged: Judged): readonly Violation[] {
   return [...open, ...left];
 }
 
-/** Targets of which nobody came forward or back: the last one is launched again and again beside the one before it. */
+/**
+ * Targets of which nobody came forward or back: the last one is launched again and again beside the one before it. An
+ * engine that died over the telling of it leaves the next to say so, by the incident.
+ */
 function stuckIn({ ledger }: Judged['world']): ReadonlySet<string> {
   const stuck = new Set<string>();
   for (const entry of ledger.entries) {
     if (entry.kind === 'told-admitted') stuck.delete(entry.target);
     if (entry.kind === 'told-ended' && entry.outcome === 'operator-required') stuck.add(entry.target);
+    if (entry.kind === 'told-incident' && entry.code === 'operator-required' && entry.open) stuck.add(entry.target);
   }
   return stuck;
 }
