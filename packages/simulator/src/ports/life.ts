@@ -59,7 +59,9 @@ export class Life {
     if (!this.alive) return silence();
     this.#world.pace.stir();
     if (fate === 'overtaken') {
-      this.#world.time.after(LATE_MS, work);
+      const { bootId } = this.#world.time;
+      // It is on its way to a process of this machine, and goes down with that.
+      this.#world.time.after(LATE_MS, () => void (bootId === this.#world.time.bootId && work()));
       throw new LostAnswer(name);
     }
     if (fate === 'claimed' && lies.claimed !== undefined) return lies.claimed();
