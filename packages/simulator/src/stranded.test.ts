@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EnginePorts, TargetRecord } from '@idunn/authority';
 import { absent } from '@idunn/kernel';
+import { LostAnswer } from './ports/life.ts';
 import { run } from './run.ts';
-import { CALM, type Scenario } from './scenario.ts';
+import { ALONE, CALM, diesOnce, type Scenario } from './scenario.ts';
 import { sweep } from './sweep.ts';
 import { gaveWay, publishesNothing } from './teeth/continuity.ts';
 
@@ -117,4 +118,28 @@ test('F16, F22: who was stranded is ended, though a restart of what was seen gon
   assert.ok(world.ledger.of('told-ended').some(({ code }) => code === 'restart-yielded'));
   const living = [...world.processes.values()].filter(({ alive }) => alive);
   assert.deepEqual([living.length, living[0]?.behaviour], [1, 'good']);
+});
+
+/** The second start is carried out long after it was asked for, and its answer is lost. */
+function startsLate({ workload, timers, ...ports }: EnginePorts): EnginePorts {
+  let starts = 0;
+  const start: typeof workload.start = async (request) => {
+    starts += 1;
+    if (starts !== 2) return workload.start(request);
+    timers.after(300, () => void workload.start(request));
+    throw new LostAnswer('start');
+  };
+  return { ...ports, timers, workload: { ...workload, start } };
+}
+
+test('F16, F22: a launch whose start comes after its restart gave way finds that it is spent', async () => {
+  let late = 0;
+  for (let atMs = 860; atMs <= 920; atMs += 5) {
+    const once = diesOnce('good', ALONE);
+    const deploys = [...once.deploys, { target: 'app', atMs, behaviour: 'good' as const, revision: 2 }];
+    const { violations, world } = await run({ ...once, deploys }, { ports: startsLate });
+    assert.deepEqual([atMs, violations], [atMs, []]);
+    late += world.ledger.of('told-ended').filter(({ code }) => code === 'restart-yielded').length;
+  }
+  assert.ok(late > 2, `${late} restarts gave way`);
 });
