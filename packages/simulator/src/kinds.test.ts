@@ -70,6 +70,14 @@ test('F15, F25: a predecessor that ends at once costs no grace, and the gap is t
   assert.ok(longest < 60, `held for ${longest} ms`);
 });
 
+test('F25, I12: while the clock that they share stands still, the proxy holds on, and nothing is cut', async () => {
+  for (let atMs = 273; atMs < 300; atMs += 3) {
+    const oddities = [{ target: 'app', atMs, fault: 'clock-stood-still' as const }];
+    const { violations, results } = await run({ ...twoDeploys('good', GATED), oddities });
+    assert.deepEqual([atMs, violations, results[1]?.outcome], [atMs, [], 'admitted']);
+  }
+});
+
 test('I1: what cannot overlap is launched once a restart that was given up is gone', async () => {
   for (let atMs = 850; atMs <= 1_200; atMs += 10) {
     const { results, violations } = await run(lyingRestart(atMs), { ports: endsSlowly });

@@ -94,7 +94,7 @@ export function fakeRoute(world: World, life: Life, clients: ReadonlyMap<string,
         (): Outcome<'held'> => {
           const route = routeOf(name);
           route.report = { held: 0, failed: 0, longestHoldMs: 0 };
-          route.holdUntilMs = world.time.nowMs + termMs;
+          route.holdUntilMs = world.time.monotonicMs + termMs;
           return ok('held');
         },
         { lies: { claimed: () => ok('held'), denied }, far: true },

@@ -50,13 +50,20 @@ export class Clients {
     const world = this.#world;
     const route = world.route(this.#route);
     if (route === undefined) return this.#later(request);
-    if (world.time.nowMs < route.holdUntilMs) {
+    if (world.time.monotonicMs < route.holdUntilMs) {
       route.report.held += 1;
       route.held.push({ request, since: world.time.nowMs });
-      world.time.aside(route.holdUntilMs - world.time.nowMs, () => this.#unhold(route, request));
-      return;
+      return this.#hold(route, request, route.holdUntilMs);
     }
     this.#serve(route, request);
+  }
+
+  /** The proxy measures the term by the clock of its machine, which is Idunn's as well. */
+  #hold(route: Route, request: number, untilMs: number): void {
+    const { time } = this.#world;
+    const leftMs = untilMs - time.monotonicMs;
+    if (leftMs <= 0) return this.#unhold(route, request);
+    time.aside(leftMs, () => this.#hold(route, request, untilMs));
   }
 
   #unhold(route: Route, request: number): void {

@@ -22,6 +22,7 @@ export interface Route {
   /** The stage that it was published from. */
   served: string | null;
   generation: number;
+  /** By the monotonic clock. */
   holdUntilMs: number;
   held: { readonly request: number; readonly since: number }[];
   report: { held: number; failed: number; longestHoldMs: number };
