@@ -120,6 +120,22 @@ test('F16, F22: who was stranded is ended, though a restart of what was seen gon
   assert.deepEqual([living.length, living[0]?.behaviour], [1, 'good']);
 });
 
+test('F16, F22: a restart that gave way as it was routed is admitted as it runs, once nobody took its place', async () => {
+  let led = 0;
+  for (let atMs = 880; atMs <= 960; atMs += 4) {
+    const once = diesOnce('forks-a-writer', { stores: 0, routed: true });
+    const deploys = [...once.deploys, { target: 'app', atMs, behaviour: 'redirects-for-ever' as const, revision: 2 }];
+    const { violations, results, world } = await run({ ...once, deploys });
+    assert.deepEqual([atMs, violations], [atMs, []]);
+    const yielded = world.ledger.of('told-ended').some(({ code }) => code === 'restart-yielded');
+    if (!yielded || results[1]?.outcome !== 'rolled-back') continue;
+    const living = [...world.processes.values()].filter(({ treeLives }) => treeLives);
+    assert.deepEqual([living.length, world.ledger.of('told-restored').length], [1, 1]);
+    led += 1;
+  }
+  assert.ok(led > 0, `${led} restarts gave way in vain`);
+});
+
 /** The second start is carried out long after it was asked for, and its answer is lost. */
 function startsLate({ workload, timers, ...ports }: EnginePorts): EnginePorts {
   let starts = 0;

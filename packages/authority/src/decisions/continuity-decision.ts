@@ -14,7 +14,8 @@ export interface Concern {
 /** A restart as it becomes durable: its transaction, the activation that it issued, and the target that it takes. */
 export interface Begin {
   readonly transaction: TransactionRecord;
-  readonly activation: ActivationRecord;
+  /** `null`: what it leads on was issued before. */
+  readonly activation: ActivationRecord | null;
   readonly target: Partial<TargetRecord>;
 }
 

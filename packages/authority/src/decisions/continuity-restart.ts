@@ -3,7 +3,7 @@ import type { Activation } from '@idunn/readiness';
 import { type Body, type Launch, subjectOf } from '../records/body.ts';
 import { CHARGED_LIMIT, type ContinuityRecord, ISSUED_LIMIT } from '../records/continuity.ts';
 import { newTransaction, type TransactionRecord } from '../records/transaction.ts';
-import { type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
+import { type Begin, type Concern, type ContinuityDecision, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
 import { mintOf, spareBeside, spareFor, spareHolds } from './continuity-spare.ts';
 import { LOOK_AGAIN_MS } from './deadline.ts';
@@ -212,32 +212,12 @@ function begin(
   cause: Cause,
   free: boolean,
 ): ContinuityDecision {
-  const { now, fresh, target } = e;
+  const { now } = e;
   const subject = subjectOf(body);
   const launch = nextLaunch(e, body);
   const phase = launch.step === 'issued' ? 'activation-issued' : 'candidate-started';
   const entered = phase === 'activation-issued' ? [phase] : ['activation-issued', phase];
-  const transaction: TransactionRecord = {
-    ...newTransaction({
-      id: fresh.transaction,
-      target: target.target,
-      instance: target.instance,
-      machine: target.machine,
-      operation: fresh.transaction,
-      actor: 'continuity',
-      tenant: 'local',
-      request: { kind: 'continuity', cause },
-      intakeAt: now,
-    }),
-    begunAt: now,
-    state: { phase, subject, launch },
-    log: entered.map((name, index) => ({
-      phase: name,
-      at: now,
-      tookMs: index < entered.length - 1 ? 0 : null,
-      note: index === 0 ? cause : null,
-    })),
-  };
+  const { transaction, target } = taking(e, cause, { phase, subject, launch }, entered);
   const next: ContinuityRecord = {
     ...record,
     anchor: null,
@@ -255,9 +235,34 @@ function begin(
     begin: {
       transaction,
       activation: issuedBy(transaction, now, subject, launch.id),
-      target: { takenBy: transaction.id, restart: transaction.id },
+      target,
     },
   };
+}
+
+/** A transaction of continuity as it begins, in the last of the phases that it enters, and the target that it takes. */
+export function taking(
+  { now, fresh, target }: ContinuityEvidence,
+  cause: Cause,
+  state: TransactionRecord['state'],
+  entered: readonly string[],
+): Pick<Begin, 'transaction' | 'target'> {
+  const { transaction: id } = fresh;
+  const about = { target: target.target, instance: target.instance, machine: target.machine };
+  const by = { actor: 'continuity', tenant: 'local' };
+  const request = { kind: 'continuity', cause } as const;
+  const transaction: TransactionRecord = {
+    ...newTransaction({ id, ...about, operation: id, ...by, request, intakeAt: now }),
+    begunAt: now,
+    state,
+    log: entered.map((phase, index) => ({
+      phase,
+      at: now,
+      tookMs: index < entered.length - 1 ? 0 : null,
+      note: index === 0 ? cause : null,
+    })),
+  };
+  return { transaction, target: { takenBy: id, restart: id } };
 }
 
 /** The spare, as far as it was minted; else a fresh id. */

@@ -119,7 +119,7 @@ test('I1, I7: a spare that holds the lease already was launched by newer records
     );
   }
   const over = restart({ holder: { issued: true, found: absent } });
-  assert.ok(over.kind === 'persist' && over.begin?.activation.activation === 'act-fresh', 'it was launched once');
+  assert.ok(over.kind === 'persist' && over.begin?.activation?.activation === 'act-fresh', 'it was launched once');
   assert.deepEqual(over.record.spare, { ...spare, leaving: true }, 'ours until its row has moved, and no spare again');
   const projected = restart({ holder: { issued: true, found: absent }, word: seen(word(OLD, 'act-spare')) });
   assert.ok(projected.kind === 'act' && projected.effect.kind === 'demote', 'a spare is a launch of ours');
@@ -130,7 +130,7 @@ test('I1, I10: a spare is launched only where the row shows that nobody has laun
   const launched = (more: Partial<ContinuityEvidence>) => {
     const decision = decideContinuity(dead({ record: { ...noContinuity('app'), spare }, ...more }));
     assert.ok(decision.kind === 'persist' && decision.begin !== null);
-    return [decision.begin.activation.activation, decision.record.spare];
+    return [decision.begin.activation?.activation, decision.record.spare];
   };
   assert.deepEqual(launched({}), ['act-spare', null]);
   assert.deepEqual(launched({ rows: seen(rows(0, null)) }), ['act-spare', null]);
@@ -176,21 +176,15 @@ test('what waits for its turn again hides nothing that is amiss', () => {
   );
 });
 
-test('I9: who was left stranded, lives and is led to by no route is replaced; who is led to is left alone', () => {
+function routed(activation: string): ContinuityEvidence['route'] {
+  const at = { host: '127.0.0.1', port: 1 };
+  const members = [{ incarnation: INCUMBENT.incarnation, activation, backend: at }];
+  const about = { route: 'app', generation: 1, listen: at, protocol: 'http', names: [], certificates: [] } as const;
+  return seen({ ...about, members });
+}
+
+test('I9: who was left stranded, lives and is led to by no route is replaced; who is led to is kept', () => {
   const left = { ...TARGET, queue: [], stranded: INCUMBENT };
-  const routed = (activation: string) => {
-    const at = { host: '127.0.0.1', port: 1 };
-    const members = [{ incarnation: INCUMBENT.incarnation, activation, backend: at }];
-    return seen({
-      route: 'app',
-      generation: 1,
-      listen: at,
-      protocol: 'http',
-      names: [],
-      certificates: [],
-      members,
-    } as const);
-  };
   const decided = (more: Partial<ContinuityEvidence>) => decideContinuity(evidence({ target: left, ...more }));
   assert.deepEqual(decided({}), { kind: 'look', at: 'route' });
   for (const route of [routed('act-dead'), absent]) {
@@ -206,6 +200,41 @@ test('I9: who was left stranded, lives and is led to by no route is replaced; wh
   assert.ok(taking.kind === 'rest', 'the deployment at work takes it');
   const alone = { ...OLD.plan, route: null };
   assert.ok(decided({ plan: alone }).kind === 'persist');
+});
+
+test('I9, F16: who serves without an admission is led to it as it runs, and who was admitted before it leaves', () => {
+  const spare = { activation: 'act-spare', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
+  const target = { ...TARGET, queue: [], stranded: INCUMBENT };
+  const kept = (more: Partial<ContinuityEvidence>): ContinuityEvidence => {
+    const e = evidence({ target, record: { ...noContinuity('app'), spare }, route: routed('act-old'), ...more });
+    const mint = mintOf(INCUMBENT, 'act-spare');
+    const outcome = { ok: true as const, value: CANDIDATE.document };
+    return { ...e, answers: { [effectKey(mint)]: { effect: mint, outcome, atMs: 0, attempts: 1 } } };
+  };
+  for (const plan of [OLD.plan, { ...OLD.plan, route: null }]) {
+    const led = decideContinuity(kept({ plan }));
+    assert.ok(led.kind === 'persist' && led.begin !== null);
+    assert.deepEqual([led.begin.activation, led.begin.target], [null, { takenBy: 'tx-fresh', restart: 'tx-fresh' }]);
+    const { state, request } = led.begin.transaction;
+    assert.deepEqual(request, { kind: 'continuity', cause: 'stranded' });
+    assert.ok(state.phase === 'incumbent-fenced');
+    const { direction, successor, predecessors, move } = state.passage;
+    assert.deepEqual([direction, successor.launch.id, successor.launch.step], ['back', 'act-old', 'current']);
+    assert.deepEqual(move?.to, { epoch: 4, activation: 'act-old' });
+    assert.deepEqual(predecessors, [INCUMBENT]);
+    assert.equal(led.record.streak, 0, 'nothing was restarted');
+  }
+  const frozen = { ...HEAD, clock: { ...HEAD.clock, frozenSince: NOW } };
+  for (const amiss of [
+    { rows: seen(rows(5, 'act-other')) },
+    { rows: unknown('it cannot be opened') },
+    { now: laterBy(OLD.plan.health.freshnessMs + 1), word: unknown('the link is down') },
+    { head: frozen },
+    { target: { ...target, draining: ['tx-0'] } },
+  ]) {
+    const decision = decideContinuity(kept(amiss));
+    assert.ok(decision.kind === 'rest', JSON.stringify(amiss));
+  }
 });
 
 test('nothing is begun while a transaction owns the target', () => {

@@ -5,6 +5,7 @@ import { recordOfAdmission } from './continuity-admission.ts';
 import { type Concern, type ContinuityDecision, type Rest, rest } from './continuity-decision.ts';
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
+import { leadOn } from './continuity-leading.ts';
 import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
 import { keepSpare } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
@@ -38,7 +39,7 @@ export function decideContinuity(all: ContinuityEvidence): ContinuityDecision {
     case 'absent':
       return bringBack(e, body, causeOf(e, body));
     case 'seen':
-      return unserved(e, body) ?? alive(e, body);
+      return unadmitted(e, body) ?? alive(e, body);
   }
 }
 
@@ -62,18 +63,35 @@ function causeOf(e: ContinuityEvidence, { document, handle }: Body): Cause {
 }
 
 /**
- * It was left between its grant and its route, by a restart that gave way or a deployment that was replaced, and who
- * came after it is over and took nothing: it lives, and nobody reaches it (I9). A new launch of it is led to the end.
+ * It was left between its grant and its admission, by a restart that gave way or a deployment that was replaced, and
+ * who came after it is over and took nothing. Where it lives and nobody reaches it, a new launch of it is led to the end
+ * (I9); what is reached is led there itself.
  */
-function unserved(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
-  if (e.target.stranded === null || e.plan.route === null || isGoingOn(e.head)) return null;
+function unadmitted(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
+  if (e.target.stranded === null || isGoingOn(e.head)) return null;
+  if (e.plan.route === null) return ledOn(e, body);
   if (e.route === NOT_LOOKED) return { kind: 'look', at: 'route' };
-  if (routeNames(e.route, body.document.activation)) return null;
+  if (routeNames(e.route, body.document.activation)) return ledOn(e, body);
   if (e.route.kind !== 'unknown') return bringBack(e, body, 'failed', 'lives, and no route leads to it');
   const decision = alive(e, body);
   if (decision.kind !== 'rest') return decision;
   return { ...decision, wakeAtMs: soonest([decision.wakeAtMs, e.now.monotonicMs + LOOK_AGAIN_MS]) };
 }
+
+/** Whatever it lacks comes first; what is well, and named by its lease, needs no other launch to be admitted (F16). */
+function ledOn(e: ContinuityEvidence, body: Body): ContinuityDecision {
+  const decision = alive(e, body);
+  const isBusy = e.head !== null || e.target.draining.length > 0;
+  const isWell = decision.kind === 'rest' && !decision.concerns.some(({ code }) => AMISS.has(code));
+  return isWell && !isBusy ? leadOn(e, body) : decision;
+}
+
+/** What says that a process which lives is not what serves. */
+const AMISS: ReadonlySet<Concern['code']> = new Set([
+  'presence-lapsed',
+  'lease-row-unexpected',
+  'lease-row-unreadable',
+]);
 
 function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const health = healthOf(e, body);

@@ -87,7 +87,7 @@ test('I9, F22: whom the row names is left stranded when a stuck handover is supe
     running: [],
   });
   assert.ok(restart.kind === 'persist' && restart.begin !== null);
-  assert.equal(restart.begin.activation.incarnation, NEW.subject.incarnation);
+  assert.equal(restart.begin.activation?.incarnation, NEW.subject.incarnation);
 });
 
 test('I1: a launch that gives way is spent, so that a start of it that is still on its way starts nothing', () => {

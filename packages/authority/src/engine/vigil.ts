@@ -286,8 +286,9 @@ export class Vigil {
       mutations.push(
         put('target', target, next, held.generation),
         put('transaction', begin.transaction.id, begin.transaction, 'absent'),
-        put('activation', begin.activation.activation, begin.activation, 'absent'),
       );
+      const { activation } = begin;
+      if (activation !== null) mutations.push(put('activation', activation.activation, activation, 'absent'));
     }
     const result = await this.#core.journal.commit(
       mutations,

@@ -95,8 +95,8 @@ export const transactionSchema = z.strictObject({
     z.strictObject({ kind: z.literal('takeover'), confirm: nameSchema }),
     /** The operator's: the same release as a new activation. */
     z.strictObject({ kind: z.literal('restart') }),
-    /** Continuity's own. */
-    z.strictObject({ kind: z.literal('continuity'), cause: z.enum(['died', 'failed', 'rebooted']) }),
+    /** Continuity's own. `stranded`: nothing is launched, and what serves without an admission is led to it. */
+    z.strictObject({ kind: z.literal('continuity'), cause: z.enum(['died', 'failed', 'rebooted', 'stranded']) }),
   ]),
   /** An operator's word that ends it, durable before anything is undone. */
   withdrawal: z
