@@ -120,11 +120,12 @@ test('F16, F22: who was stranded is ended, though a restart of what was seen gon
   assert.deepEqual([living.length, living[0]?.behaviour], [1, 'good']);
 });
 
-test('F16, F22: a restart that gave way as it was routed is admitted as it runs, once nobody took its place', async () => {
+test('F16, F22: a restart that gave way as it was routed is admitted as it runs, if nobody took over', async () => {
   let led = 0;
   for (let atMs = 880; atMs <= 960; atMs += 4) {
     const once = diesOnce('forks-a-writer', { stores: 0, routed: true });
-    const deploys = [...once.deploys, { target: 'app', atMs, behaviour: 'redirects-for-ever' as const, revision: 2 }];
+    const second = { target: 'app', atMs, behaviour: 'redirects-for-ever' as const, revision: 2 };
+    const deploys = [...once.deploys, second];
     const { violations, results, world } = await run({ ...once, deploys });
     assert.deepEqual([atMs, violations], [atMs, []]);
     const yielded = world.ledger.of('told-ended').some(({ code }) => code === 'restart-yielded');

@@ -64,8 +64,8 @@ function causeOf(e: ContinuityEvidence, { document, handle }: Body): Cause {
 
 /**
  * It was left between its grant and its admission, by a restart that gave way or a deployment that was replaced, and
- * who came after it is over and took nothing. Where it lives and nobody reaches it, a new launch of it is led to the end
- * (I9); what is reached is led there itself.
+ * who came after it is over and took nothing. Where it lives and nobody reaches it, a new launch of it is led to the
+ * end (I9); what is reached is led there itself.
  */
 function unadmitted(e: ContinuityEvidence, body: Body): ContinuityDecision | null {
   if (e.target.stranded === null || isGoingOn(e.head)) return null;
