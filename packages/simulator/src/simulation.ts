@@ -174,6 +174,8 @@ export class Simulation implements Struck {
     for (const clients of this.#clients.values()) clients.stop();
     await this.time.run(() => false, this.time.nowMs + 20_000);
     await this.#settle();
+    // An engine may die over what it is asked again, and then says nothing any more of what is amiss.
+    const incidents = this.engine?.incidents() ?? [];
     await this.#over(askAgain(this.world, this.engine));
     const { results } = this.#operators;
     const { points, struckIn, crashes } = this.#fortune;
@@ -186,7 +188,7 @@ export class Simulation implements Struck {
         deploys: this.#scenario.deploys,
         shapes: this.#scenario.shapes,
         scenario: this.#scenario,
-        incidents: this.engine?.incidents() ?? [],
+        incidents,
         faults: this.#faults,
       }),
       points,
