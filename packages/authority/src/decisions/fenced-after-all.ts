@@ -39,6 +39,8 @@ export function fencedAfterAll(tx: TransactionRecord, e: DeployEvidence, state: 
   const busy = isRestarting(tx, e, true)
     ? `${e.target.restart}, a restart`
     : untakeable(tx, e, planOf(e, subject.plan));
-  if (busy !== null) return wait(busy, 'it ends by itself', { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
+  // It may wait for a person itself: for whoever lives and stands in no record that was put back.
+  const remedy = `it ends by itself, unless idunn incidents ${tx.target} shows what a person is waited for`;
+  if (busy !== null) return wait(busy, remedy, { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
   return returning(e, passage, state.why, { takenBy: tx.id });
 }
