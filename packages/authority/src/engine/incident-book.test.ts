@@ -189,8 +189,9 @@ test('a cause that ends while its opening is written is closed; one that comes b
 
 test('F28: a store that cannot be written is told all the same, once, until something was written again', async () => {
   const { daemon, pass, fill, history, arrived } = incidentBench();
-  const { book, begin } = daemon();
-  await begin();
+  const first = daemon();
+  const { book } = first;
+  await first.begin();
   fill(true);
   book.report('app', amiss('store-fault'));
   await pass(30_000);
