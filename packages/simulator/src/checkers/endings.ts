@@ -10,7 +10,8 @@ export function endings(judged: Judged): readonly Violation[] {
   const atMs = world.time.nowMs;
   const open = results.flatMap((result, index): Violation[] => {
     const deploy = deploys[index];
-    return result === null
+    // What a person was called for may wait behind it as long as that person does.
+    return result === null && !(deploy !== undefined && isHeld(judged, deploy.target))
       ? [{ of: 'ends', atMs, detail: `deploy ${index} of ${deploy?.target} (${deploy?.behaviour}) never ended` }]
       : [];
   });
