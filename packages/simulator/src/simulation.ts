@@ -310,8 +310,10 @@ export class Simulation implements Struck {
   }
 
   async #started(): Promise<void> {
+    // One that has died over its start is asked nothing: what was put back is still to be made good with the next.
+    if (this.engine === null) return;
     // As the daemon does: what the last engine may have died over is told by the next.
-    for (const event of this.engine?.untold() ?? []) noteTold(this.world, this.#scenario.shapes, event);
+    for (const event of this.engine.untold()) noteTold(this.world, this.#scenario.shapes, event);
     if (this.#isRestored) await this.#operators.afterRestoration();
     this.#isRestored = false;
     await this.#operators.refresh();

@@ -34,7 +34,8 @@ export const isEveryBuildOnce = ({ deploys }: Scenario, target: string): boolean
 };
 
 const LIES: ReadonlySet<FaultName | undefined> = new Set(['effect-claimed', 'effect-denied', 'reading-garbled']);
-const MISLEADING: ReadonlySet<FaultName | undefined> = new Set(['answer-lost', 'effect-overtaken']);
+const OVERTAKEN: ReadonlySet<FaultName | undefined> = new Set(['effect-overtaken']);
+const MISLEADING: ReadonlySet<FaultName | undefined> = new Set(['answer-lost', ...OVERTAKEN]);
 
 const meets = ({ strikes = [], meets: met }: Scenario, faults: ReadonlySet<FaultName | undefined>): boolean =>
   [met?.fault, ...strikes.map(({ fault }) => fault)].some((fault) => faults.has(fault));
@@ -45,3 +46,7 @@ export const mayLie = (scenario: Scenario): boolean => (scenario.wrongChance ?? 
 /** An answer may be lost, or be overtaken by what was asked after it. */
 export const mayMislead = (scenario: Scenario): boolean =>
   scenario.lostChance + (scenario.overtakenChance ?? 0) > 0 || meets(scenario, MISLEADING);
+
+/** What was asked may be carried out after what was asked later. */
+export const mayOvertake = (scenario: Scenario): boolean =>
+  (scenario.overtakenChance ?? 0) > 0 || meets(scenario, OVERTAKEN);

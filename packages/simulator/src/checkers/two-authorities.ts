@@ -1,5 +1,5 @@
 import type { World } from '../world/world.ts';
-import { mayLie } from './calm.ts';
+import { mayLie, mayOvertake } from './calm.ts';
 import type { Judged, Violation } from './judged.ts';
 
 /**
@@ -27,17 +27,24 @@ const named = (world: World): readonly Violation[] =>
     },
   );
 
-/** Where a driver lies, a move of the lease may be believed that was not made. */
+/**
+ * Where a driver lies, a move of the lease may be believed that was not made. What is carried out late may land when
+ * the lease has gone on already: then it had named whom the route leads to.
+ */
 function routedFirst({ world, scenario }: Judged): readonly Violation[] {
   if (mayLie(scenario) || scenario.rival !== undefined) return [];
   const rows = new Map<string, string | null>();
+  const formerly = new Set<string>();
+  const late = mayOvertake(scenario);
   return world.ledger.entries.flatMap((entry): Violation[] => {
     if (entry.kind === 'row') rows.set(entry.store, entry.activation);
+    if (entry.kind === 'row' && entry.activation !== null && late) formerly.add(entry.activation);
     if (entry.kind !== 'routed') return [];
     return entry.activations.flatMap((activation): Violation[] => {
       const target = world.activations.get(activation)?.target ?? '';
       const own = [...rows].filter(([store]) => store.startsWith(`${target}/`)).map(([, holder]) => holder);
-      if ((scenario.shapes[target]?.stores ?? 0) === 0 || own.includes(activation)) return [];
+      if ((scenario.shapes[target]?.stores ?? 0) === 0 || own.includes(activation) || formerly.has(activation))
+        return [];
       return [{ of: 'I3', atMs: entry.atMs, detail: `${activation} was routed before the lease named it` }];
     });
   });
