@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALONE, CALM, diesOnce, GATED, type Scenario, twoDeploys } from './scenario.ts';
+import { run } from './run.ts';
+import { ALONE, CALM, diesOnce, GATED, type Scenario, scenarioOf, twoDeploys } from './scenario.ts';
 import { dice } from './seed.ts';
 import { Simulation } from './simulation.ts';
 import { putBackWithin } from './teeth/restored.ts';
@@ -63,6 +64,14 @@ test('I1, F16: what newer records had begun to end is left beside a restart that
     left += [...world.processes.values()].filter(({ treeLives }) => treeLives).length > 2 ? 1 : 0;
   }
   assert.ok(left > 0, 'a child was left');
+});
+
+test('I12: what went with its records is ordered again, though the engine that finds the older ones dies', async () => {
+  // Each dies in the moment in which its start has ended and nobody has asked it anything.
+  for (const seed of [6_221_423, 6_724_644]) {
+    const { results, violations } = await run(scenarioOf(seed));
+    assert.deepEqual([seed, violations, results.includes(null)], [seed, [], false]);
+  }
 });
 
 test('I1: a first deployment that is given back takes the lease from nobody whom its records do not know', async () => {
