@@ -164,6 +164,9 @@ test('I8: a freeze holds before the intent and stops the clock; what was read is
   );
   const thawed = step({ now: laterBy(3_600_000) }, frozen);
   assert.equal(thawed.kind === 'persist' ? thawed.clock : null, 'thaw');
+  // A restart of the same incarnation took its place with the observer meanwhile: its deadline ends the wait.
+  const displaced = step({ slots: { 'act-new': alive(CANDIDATE, { presence: absent, word: absent }) } }, frozen);
+  assert.equal(displaced.kind === 'persist' ? displaced.clock : displaced.kind, 'thaw');
 });
 
 test('I8, I10: a freeze that cannot be read holds', () => {

@@ -50,7 +50,14 @@ export function tooOften({ record, now, target }: ContinuityEvidence): {
 }
 
 /** The process is gone, or has failed by its own word: it is replaced by a new activation of the same release (I9). */
-export function bringBack(e: ContinuityEvidence, body: Body, cause: Cause, detail?: string): ContinuityDecision {
+export const bringBack = (e: ContinuityEvidence, body: Body, cause: Cause, detail?: string): ContinuityDecision =>
+  withTooOften(e, replace(e, body, cause, detail));
+
+/** Whatever else is waited for, that it was restarted too often stays told. */
+export const withTooOften = (e: ContinuityEvidence, decision: ContinuityDecision): ContinuityDecision =>
+  decision.kind === 'rest' ? { ...decision, concerns: [...tooOften(e).concerns, ...decision.concerns] } : decision;
+
+function replace(e: ContinuityEvidence, body: Body, cause: Cause, detail?: string): ContinuityDecision {
   if (e.hold === NOT_LOOKED) return { kind: 'look', at: 'hold' };
   const record = assess(e, body);
   const lost = `${body.document.activation} of ${body.incarnation} ${detail ?? 'is gone'}`;
@@ -104,11 +111,10 @@ function held(e: ContinuityEvidence, record: ContinuityRecord, lost: string): Co
 }
 
 function backOff(e: ContinuityEvidence, record: ContinuityRecord, lost: string, dueMs: number): ContinuityDecision {
-  const often = tooOften(e).concerns;
   const held = heldMeanwhile(e);
   const why = record.deferral === null ? '' : `; the observer did not demote it: ${record.deferral.reason}`;
   return rest({
-    concerns: [...often, ...held, { code: 'admitted-process-lost', detail: `${lost}${why}` }],
+    concerns: [...held, { code: 'admitted-process-lost', detail: `${lost}${why}` }],
     wait: {
       what: `the next restart, after ${record.streak} that did not last${why}`,
       remedy: `idunn restart ${e.target.target} starts it at once; idunn logs ${e.target.target} shows why it ended`,

@@ -5,6 +5,7 @@ import { type ContinuityRecord, noContinuity } from '../records/continuity.ts';
 import {
   alive,
   CANDIDATE,
+  FREEZE,
   INCUMBENT,
   laterBy,
   launchOf,
@@ -21,7 +22,7 @@ import { type ContinuityEvidence, NOT_LOOKED } from './continuity-evidence.ts';
 import { restartDelayMs } from './continuity-restart.ts';
 import { mintOf } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
-import { effectKey } from './effects.ts';
+import { type Effect, effectKey } from './effects.ts';
 
 const process = alive(launchOf(OLD, 'act-old', 11)).process;
 const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence => ({
@@ -174,6 +175,21 @@ test('what waits for its turn again hides nothing that is amiss', () => {
     decision.concerns.map(({ code }) => code),
     ['restarted-too-often'],
   );
+});
+
+test('I9: that it was restarted too often stays told, whatever the next restart waits for', () => {
+  const demotion: Effect = { kind: 'demote', incarnation: INCUMBENT.incarnation, activation: 'act-old' };
+  const outcome = { ok: false, refusal: refusal('observer-busy', 'not now') } as const;
+  const answers = { [effectKey(demotion)]: { effect: demotion, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
+  const charged = Array.from({ length: 6 }, () => NOW);
+  const record = { ...noContinuity('app'), assessed: 'act-old', charged };
+  const codes = (e: ContinuityEvidence): readonly string[] => {
+    const decision = decideContinuity({ ...e, record });
+    return decision.kind === 'rest' ? decision.concerns.map(({ code }) => code) : [decision.kind];
+  };
+  assert.deepEqual(codes(dead({ answers, word: seen(word(OLD, 'act-old')) })), ['restarted-too-often']);
+  assert.deepEqual(codes(dead({ hold: seen(FREEZE) })).slice(0, 1), ['restarted-too-often']);
+  assert.deepEqual(codes(evidence({ process: unknown('no answer') })).slice(0, 1), ['restarted-too-often']);
 });
 
 function routed(activation: string): ContinuityEvidence['route'] {

@@ -6,7 +6,7 @@ import { type Concern, type ContinuityDecision, type Rest, rest } from './contin
 import { type ContinuityEvidence, NOT_LOOKED, onDuty } from './continuity-evidence.ts';
 import { healthOf } from './continuity-health.ts';
 import { leadOn } from './continuity-leading.ts';
-import { bringBack, type Cause, tooOften } from './continuity-restart.ts';
+import { bringBack, type Cause, tooOften, withTooOften } from './continuity-restart.ts';
 import { keepSpare } from './continuity-spare.ts';
 import { retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -32,10 +32,13 @@ export function decideContinuity(all: ContinuityEvidence): ContinuityDecision {
   switch (e.process.kind) {
     case 'unknown':
       if (e.process.because === 'not read') return { kind: 'look', at: 'process' };
-      return rest({
-        concerns: [{ code: 'admitted-unjudged', detail: `${body.incarnation}: ${e.process.because}` }],
-        wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-      });
+      return withTooOften(
+        e,
+        rest({
+          concerns: [{ code: 'admitted-unjudged', detail: `${body.incarnation}: ${e.process.because}` }],
+          wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
+        }),
+      );
     case 'absent':
       return bringBack(e, body, causeOf(e, body));
     case 'seen':

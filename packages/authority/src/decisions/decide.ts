@@ -4,6 +4,7 @@ import { decideAborting, decideDraining } from './clearing.ts';
 import { type Decision, enter, persist } from './decision.ts';
 import type { DeployEvidence } from './evidence.ts';
 import { fencedAfterAll } from './fenced-after-all.ts';
+import { isOver } from './freeze.ts';
 import { decideHandover } from './handover.ts';
 import { decideMaterialized, decidePlanned, decideSealed } from './preparing.ts';
 import { decideRestart } from './restarting.ts';
@@ -22,6 +23,7 @@ export function decide(tx: TransactionRecord, e: DeployEvidence): Decision {
   if (rebooted !== null) return rebooted;
   const withdrawn = decideWithdrawn(tx, e);
   if (withdrawn !== null) return withdrawn;
+  if (isOver(tx, e)) return persist(tx.state, { clock: 'thaw' });
   return tx.request.kind === 'continuity' ? decideContinuing(tx, e, () => step(tx, e)) : step(tx, e);
 }
 

@@ -8,6 +8,7 @@ import {
   answered,
   CANDIDATE,
   evidence,
+  FREEZE,
   HANDOVER,
   INCUMBENT,
   laterBy,
@@ -115,7 +116,7 @@ test('F2, I9: on the way back a launch of the incumbent that hangs is ended, and
 
 test('I8: a freeze that stopped the clock stops this one as well', () => {
   const frozen = { ...barred, clock: { ...barred.clock, frozenSince: NOW } };
-  assert.equal(doneBy(after(10 * limitMs, frozen)), 'wait');
+  assert.equal(doneBy(after(10 * limitMs, frozen, { freeze: seen(FREEZE) })), 'wait');
 });
 
 test('I10: while the observer is away nobody is taken for mute, and of another boot no span is known', () => {

@@ -15,6 +15,16 @@ export function stopNote(stop: 'freeze' | 'hold', { by, reason, since, also = []
   return [`the ${stop} of ${by}: ${reason} (since ${since})`, ...others, ...unreadable].join('; and ');
 }
 
+const stopFor = (tx: TransactionRecord, e: DeployEvidence): DeployEvidence['freeze'] =>
+  isRestart(tx) ? e.hold : e.freeze;
+
+/**
+ * What stopped the clock is over, wherever the transaction stands by now: its incumbent may have died meanwhile. The
+ * clock goes on by a step of its own, so that the deadline is judged with the pause taken out.
+ */
+export const isOver = (tx: TransactionRecord, e: DeployEvidence): boolean =>
+  tx.clock.frozenSince !== null && stopFor(tx, e).kind === 'absent';
+
 /**
  * Reads the freeze before an irreversible step (I8). Engaged or unreadable it holds and stops the clock; what was read,
  * and when it admitted, becomes a part of the transaction.
@@ -25,12 +35,8 @@ export function readFreeze(
   phase: Phase,
   admitted: (read: Pick<Persist, 'freeze' | 'clock'>) => Decision,
 ): Decision {
-  const freeze = isRestart(tx) ? e.hold : e.freeze;
-  if (freeze.kind === 'absent') {
-    // The clock goes on by a step of its own, so that the deadline is judged with the pause taken out.
-    if (tx.clock.frozenSince !== null) return persist(tx.state, { clock: 'thaw' });
-    return admitted({ freeze: { phase, record: null, admittedAt: e.now } });
-  }
+  const freeze = stopFor(tx, e);
+  if (freeze.kind === 'absent') return admitted({ freeze: { phase, record: null, admittedAt: e.now } });
   const record = freeze.kind === 'seen' ? freeze.value.record : null;
   const known = tx.freezes.at(-1);
   const noted = known !== undefined && known.phase === phase && known.record === record && known.admittedAt === null;
