@@ -65,12 +65,22 @@ test('I2: a launcher waits as itself; after its grant the same process is the pr
   assert.equal(existsSync(files.directory), false);
 });
 
+/** Where a descriptor leads; nowhere, if it was closed since it was listed. */
+function openAt(pid: number, name: string): readonly string[] {
+  try {
+    return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** What a program gets from whoever started it. */
 function inherited(pid: number) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
   const descriptors = readdirSync(`/proc/${pid}/fd`)
-    .map((name) => readlinkSync(`/proc/${pid}/fd/${name}`))
+    .flatMap((name) => openAt(pid, name))
     .map((link) => link.replace(/act-\w+/, 'act').replace(/\/(a|own)\/\w+/, '/$1/x'))
     .toSorted();
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
