@@ -66,6 +66,22 @@ test('I1, F16: what newer records had begun to end is left beside a restart that
   assert.ok(left > 0, 'a child was left');
 });
 
+test('I1, I10: over whoever newer records admitted with its row in another place, older ones take no lease', async () => {
+  let held = 0;
+  for (let takenAtMs = 40; takenAtMs <= 90; takenAtMs += 2) {
+    const [first, second] = twoDeploys('good', { stores: 2, routed: true }).deploys;
+    assert.ok(first && second);
+    const gated = { ...second, atMs: 500, otherKind: true };
+    const deploys = [first, gated, { ...first, atMs: 1_500 }];
+    const scenario = { ...twoDeploys('good', { stores: 2, routed: true }), deploys };
+    const simulation = new Simulation({ ...scenario, restored: { takenAtMs, atMs: 1_000 } });
+    const { violations, results } = await simulation.run();
+    assert.deepEqual([takenAtMs, violations], [takenAtMs, []]);
+    if (results.some((result) => result?.refusal?.code === 'unrecorded-process')) held += 1;
+  }
+  assert.ok(held > 0, 'nothing was held');
+});
+
 test('I12: what went with its records is ordered again, though the engine that finds the older ones dies', async () => {
   // Each dies in the moment in which its start has ended and nobody has asked it anything.
   for (const seed of [6_221_423, 6_724_644]) {

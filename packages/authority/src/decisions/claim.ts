@@ -2,6 +2,7 @@ import type { Refusal } from '@idunn/kernel';
 import type { Plan } from '@idunn/release';
 import type { OwnerClaim } from '../ports/lease-port.ts';
 import type { Subject } from '../records/body.ts';
+import type { TargetRecord } from '../records/target.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
 import type { EffectOf } from './effects.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
@@ -13,6 +14,16 @@ export type ClaimJudgement =
   | { readonly kind: 'unknown'; readonly because: string };
 
 const isOurs = (plan: Plan, claim: OwnerClaim): boolean => claim.fleet === plan.fleet && claim.target === plan.target;
+
+/**
+ * Epochs were granted that no record knows of: an intent was cut off after its claim, or the records are older than the
+ * world. Then somebody may run that they do not name, and keep its row in another place.
+ */
+export const isOlderThanClaim = ({
+  claim,
+  target,
+}: Pick<DeployEvidence, 'claim'> & { readonly target: Pick<TargetRecord, 'highestEpoch'> }): boolean =>
+  claim.kind === 'seen' && claim.value.highestEpoch > target.highestEpoch;
 
 /** A state that another fleet or target owns is refused until the operator took exactly that claim over. */
 export function judgeClaim(tx: TransactionRecord, e: DeployEvidence, plan: Plan): ClaimJudgement {

@@ -3,7 +3,7 @@ import type { Body, Running } from '../records/body.ts';
 import type { Passage, Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { awaitDisclosure } from './await-disclosure.ts';
-import { claimFor } from './claim.ts';
+import { claimFor, isOlderThanClaim } from './claim.ts';
 import { deadlineMs, isPast } from './deadline.ts';
 import { attempt, type Decision, enter, type Strand, together, tolerate } from './decision.ts';
 import { echo, writeNonce } from './echo.ts';
@@ -12,7 +12,16 @@ import { because, giveUp, late } from './failing.ts';
 import { readFreeze } from './freeze.ts';
 import { judgeWord } from './judge-word.ts';
 import { exited, meetEarly } from './launch.ts';
-import { heldBySomebody, incumbentsOf, leaseAtHand, unprovableEnd, untakeable } from './lease-at-hand.ts';
+import {
+  heldApart,
+  heldBySomebody,
+  incumbentsOf,
+  keptApart,
+  leaseAtHand,
+  runsBeside,
+  unprovableEnd,
+  untakeable,
+} from './lease-at-hand.ts';
 import { lookAgain } from './look-again.ts';
 import { endsFirst, speaksLease } from './manner.ts';
 import { memberOf } from './member.ts';
@@ -74,7 +83,8 @@ function lateness({ tx, e, plan, launch: { id } }: Warming) {
   if (e.holder.issued && e.holder.found.kind === 'unknown' && e.holder.found.because !== 'not read') {
     return because('fence-not-proven', `An earlier launch still holds the lease row: ${e.holder.found.because}.`);
   }
-  const held = heldBySomebody(tx, e, plan, id) ?? observerAway(e, id);
+  const apart = isOlderThanClaim(e) ? keptApart(e) : null;
+  const held = heldBySomebody(tx, e, plan, id) ?? apart ?? observerAway(e, id);
   if (held !== null) return held;
   if (e.rows.kind === 'absent') return because('lease-row-unreadable', 'The stores of the state carry no row.');
   const nonces = Object.keys(e.answers).filter((key) => key.startsWith('write-nonce '));
@@ -103,6 +113,9 @@ function prepareState(at: Warming): Decision {
   const lease = leaseAtHand(tx, e, plan, launch.id);
   if (lease.kind === 'refused') return failed(lease.why);
   if (lease.kind === 'held-up') return lookAgain(at, lease.what, lease);
+  // Whoever of ours keeps its row in another place would write on (I1).
+  const beside = isOlderThanClaim(e) ? runsBeside(e) : null;
+  if (beside !== null) return lookAgain(at, beside, heldApart(e));
   const { row, epoch, takenOver } = lease;
   const named = incumbentsOf(e).find(({ document }) => document.activation === row.activation) ?? null;
   const holder = named === null || slotOf(e, named.document.activation).process.kind === 'absent' ? null : named;

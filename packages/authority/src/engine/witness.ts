@@ -1,6 +1,7 @@
 import { absent, type Digest, type Evidence, isRecordId, seen, unknown } from '@idunn/kernel';
 import type { IncarnationKey } from '@idunn/readiness';
 import type { Plan } from '@idunn/release';
+import { isOlderThanClaim } from '../decisions/claim.ts';
 import type { Standing } from '../decisions/disclosure.ts';
 import { type DeployEvidence, type Slot, UNREAD_SLOT } from '../decisions/evidence.ts';
 import { isRestart } from '../decisions/freeze.ts';
@@ -104,7 +105,9 @@ export async function read(
       wanted.map(({ activation }) => activation),
       rows,
     ),
-    others: await beside(context, lane.tx, target, running),
+    others: isWarmingOver(lane.tx, claim, target)
+      ? await unissued(journal, target, await ports.workload.running(target.target))
+      : await beside(context, lane.tx, target, running),
     processes: Object.fromEntries(wanted.map(({ activation }, index) => [activation, processes[index] ?? UNREAD_SLOT])),
   };
 }
@@ -123,10 +126,23 @@ async function beside(
   const known = new Set(witnessed(tx, target).map(({ activation }) => activation));
   const others = running.value.filter(({ activation }) => !known.has(activation));
   const isFree = target.takenBy === null && target.draining.length === 0;
-  if (tx.request.kind !== 'takeover' || isFree) return seen(others);
-  const issued = await Promise.all(others.map(({ activation }) => isIssued(journal, target.target, activation)));
-  return seen(others.filter((_, index) => issued[index] !== true));
+  return tx.request.kind !== 'takeover' || isFree ? seen(others) : unissued(journal, target, seen(others));
 }
+
+/** What runs of a target and was issued by no transaction that the records know. */
+async function unissued(
+  journal: WitnessContext['journal'],
+  { target }: TargetRecord,
+  running: Evidence<readonly RunningLaunch[]>,
+): Promise<Evidence<readonly RunningLaunch[]>> {
+  if (running.kind !== 'seen') return running;
+  const issued = await Promise.all(running.value.map(({ activation }) => isIssued(journal, target, activation)));
+  return seen(running.value.filter((_, index) => issued[index] !== true));
+}
+
+/** It is about to take a lease whose claim tells of epochs that no record knows of. */
+const isWarmingOver = ({ state }: TransactionRecord, claim: DeployEvidence['claim'], target: TargetRecord): boolean =>
+  state.phase === 'warming' && isOlderThanClaim({ claim, target });
 
 async function process(
   { ports }: WitnessContext,
