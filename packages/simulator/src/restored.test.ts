@@ -66,7 +66,7 @@ test('I1, F16: what newer records had begun to end is left beside a restart that
   assert.ok(left > 0, 'a child was left');
 });
 
-test('I1, I10: over whoever newer records admitted with its row in another place, older ones take no lease', async () => {
+test('I1, I10: over whom newer records admitted with its row in another place, older ones take no lease', async () => {
   let held = 0;
   for (let takenAtMs = 40; takenAtMs <= 90; takenAtMs += 2) {
     const [first, second] = twoDeploys('good', { stores: 2, routed: true }).deploys;
