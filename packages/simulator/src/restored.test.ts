@@ -4,7 +4,7 @@ import { run } from './run.ts';
 import { ALONE, CALM, diesOnce, GATED, type Scenario, scenarioOf, twoDeploys } from './scenario.ts';
 import { dice } from './seed.ts';
 import { Simulation } from './simulation.ts';
-import { putBackWithin } from './teeth/restored.ts';
+import { putBackElsewhere, putBackWithin } from './teeth/restored.ts';
 import type { TargetShape } from './world/sources.ts';
 
 const ROWS: TargetShape = { stores: 1, routed: true };
@@ -69,12 +69,7 @@ test('I1, F16: what newer records had begun to end is left beside a restart that
 test('I1, I10: over whom newer records admitted with its row in another place, older ones take no lease', async () => {
   let held = 0;
   for (let takenAtMs = 40; takenAtMs <= 90; takenAtMs += 2) {
-    const [first, second] = twoDeploys('good', { stores: 2, routed: true }).deploys;
-    assert.ok(first && second);
-    const gated = { ...second, atMs: 500, otherKind: true };
-    const deploys = [first, gated, { ...first, atMs: 1_500 }];
-    const scenario = { ...twoDeploys('good', { stores: 2, routed: true }), deploys };
-    const simulation = new Simulation({ ...scenario, restored: { takenAtMs, atMs: 1_000 } });
+    const simulation = new Simulation({ ...putBackElsewhere, restored: { takenAtMs, atMs: 1_000 } });
     const { violations, results } = await simulation.run();
     assert.deepEqual([takenAtMs, violations], [takenAtMs, []]);
     if (results.some((result) => result?.refusal?.code === 'unrecorded-process')) held += 1;

@@ -6,7 +6,7 @@ import type { Tooth } from './tooth.ts';
 
 /** Takes whoever holds the lease for a launch of its own that is gone. */
 const asItsOwn = (tx: TransactionRecord, e: DeployEvidence): Decision =>
-  decide(tx, { ...e, holder: { issued: true, found: absent } });
+  decide(tx, { ...e, holder: { issued: true, found: absent }, others: seen([]) });
 
 /** The records are put back as they were before the second deployment, which serves. */
 export const putBack: Scenario = {
@@ -30,9 +30,20 @@ export const putBackWithin = (more: Partial<TargetShape> = {}): Scenario => ({
   restored: { takenAtMs: 190, atMs: 250 },
 });
 
+const [earlier, later] = twoDeploys('good', { stores: 2, routed: true }).deploys;
+if (earlier === undefined || later === undefined) throw new Error('there are two deployments');
+
+/** The records are put back as they were before a program was admitted whose row lies in another place. */
+export const putBackElsewhere: Scenario = {
+  ...twoDeploys('good', { stores: 2, routed: true }),
+  deploys: [earlier, { ...later, atMs: 500, otherKind: true }, { ...earlier, atMs: 1_500 }],
+  restored: { takenAtMs: 60, atMs: 1_000 },
+};
+
 /** Broken variants that records meet which are older than the world. */
 export const TEETH_OF_RESTORED: readonly Tooth[] = [
   { name: 'takes the lease of whom it does not know', breaks: 'I1', scenario: putBack, decide: asItsOwn },
+  { name: 'grants beside whom it does not know', breaks: 'I1', scenario: putBackElsewhere, decide: asFarAsItKnows },
   { name: 'leaves the lease with who is gone', breaks: 'I10', scenario: putBackWarming, decide: leavingTheRow },
   {
     name: 'starts it beside whom it does not know',
