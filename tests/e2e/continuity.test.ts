@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chown, mkdir } from 'node:fs/promises';
+import { access, chown, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -158,10 +158,12 @@ test('what is admitted is brought back, freezes hold deployments, holds suspend 
     await mkdir(directory);
     await fleet.bind((text) => `${text}\n[steward]\nuser = "${login}"\nstore = "${store}"\n`);
     await fleet.edit('build.mjs', (text) => text.replace(/^console\.log\('weaving'\);\n.*\n/, ''));
-    const words = ['--store', store, '--target-id', 'ghostlight', '--owner-user', login];
-    const engaged = await fleet.idunn('freeze', 'engage', ...words, '--reason', 'rehearsals');
+    const words = ['--store', store, '--target-id', 'ghostlight', '--reason', 'rehearsals'];
+    const engaged = await fleet.idunn('freeze', 'engage', ...words, '--owner-user', login);
     if (root) {
-      assert.equal(engaged.code, 1, 'root does not speak for a steward');
+      assert.equal(engaged.code, 3, 'root does not speak for a steward');
+      await assert.rejects(access(store), 'and changes nothing');
+      assert.equal((await fleet.idunn('freeze', 'engage', ...words)).code, 0);
       await chown(store, 1, 1);
     }
     const going = await fleet.idunn('up', 'ghostlight', '--timeout', '20', '--operation-id', 'stewarded');
