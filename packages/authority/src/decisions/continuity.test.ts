@@ -221,8 +221,11 @@ test('I9: who was left stranded, lives and is led to by no route is replaced; wh
 test('I9, F16: who serves without an admission is led to it as it runs, and who was admitted before it leaves', () => {
   const spare = { activation: 'act-spare', incarnation: INCUMBENT.incarnation, bootId: NOW.bootId };
   const target = { ...TARGET, queue: [], stranded: INCUMBENT };
+  const present = { state: 'active' as const, epoch: 4, sequence: 2, observedAtMs: 0, fresh: true };
+  const disagreements = [{ code: 'incarnation-mismatch' as const, detail: 'It says that it is another.' }];
   const kept = (more: Partial<ContinuityEvidence>): ContinuityEvidence => {
-    const e = evidence({ target, record: { ...noContinuity('app'), spare }, route: routed('act-old'), ...more });
+    const about = { target, record: { ...noContinuity('app'), spare }, route: routed('act-old') };
+    const e = evidence({ ...about, word: seen(word(OLD, 'act-old', { present })), ...more });
     const mint = mintOf(INCUMBENT, 'act-spare');
     const outcome = { ok: true as const, value: CANDIDATE.document };
     return { ...e, answers: { [effectKey(mint)]: { effect: mint, outcome, atMs: 0, attempts: 1 } } };
@@ -247,6 +250,9 @@ test('I9, F16: who serves without an admission is led to it as it runs, and who 
     { now: laterBy(OLD.plan.health.freshnessMs + 1), word: unknown('the link is down') },
     { head: frozen },
     { target: { ...target, draining: ['tx-0'] } },
+    // What serves is not led into a passage that would end it (I7).
+    { word: seen(word(OLD, 'act-old', { present, disagreements })) },
+    { word: seen(word(OLD, 'act-old')) },
   ]) {
     const decision = decideContinuity(kept(amiss));
     assert.ok(decision.kind === 'rest', JSON.stringify(amiss));

@@ -86,8 +86,15 @@ function ledOn(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const decision = alive(e, body);
   const isBusy = e.head !== null || e.target.draining.length > 0;
   const isWell = decision.kind === 'rest' && !decision.concerns.some(({ code }) => AMISS.has(code));
-  return isWell && !isBusy ? leadOn(e, body) : decision;
+  return isWell && !isBusy && isVouched(e, body) ? leadOn(e, body) : decision;
 }
+
+/** The observer hears it as active, and nothing of it disagrees: the way to its admission is not the end of it. */
+const isVouched = ({ word }: ContinuityEvidence, { document }: Body): boolean =>
+  word.kind === 'seen' &&
+  word.value.activation === document.activation &&
+  word.value.present?.state === 'active' &&
+  word.value.disagreements.length === 0;
 
 /** What says that a process which lives is not what serves. */
 const AMISS: ReadonlySet<Concern['code']> = new Set([
