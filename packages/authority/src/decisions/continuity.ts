@@ -8,7 +8,7 @@ import { healthOf } from './continuity-health.ts';
 import { leadOn } from './continuity-leading.ts';
 import { bringBack, type Cause, tooOften, withTooOften } from './continuity-restart.ts';
 import { keepSpare } from './continuity-spare.ts';
-import { retryDelayMs } from './decision.ts';
+import { earliest, retryDelayMs } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { answerTo } from './evidence.ts';
 import { routeNames } from './member.ts';
@@ -78,7 +78,7 @@ function unadmitted(e: ContinuityEvidence, body: Body): ContinuityDecision | nul
   if (e.route.kind !== 'unknown') return bringBack(e, body, 'failed', 'lives, and no route leads to it');
   const decision = alive(e, body);
   if (decision.kind !== 'rest') return decision;
-  return { ...decision, wakeAtMs: soonest([decision.wakeAtMs, e.now.monotonicMs + LOOK_AGAIN_MS]) };
+  return { ...decision, wakeAtMs: earliest([decision.wakeAtMs, e.now.monotonicMs + LOOK_AGAIN_MS]) };
 }
 
 /** Whatever it lacks comes first; what is well, and named by its lease, needs no other launch to be admitted (F16). */
@@ -112,7 +112,7 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
     ...otherInterpreter(e, body),
     ...(health.kind === 'lapsed' ? [{ code: 'presence-lapsed' as const, detail: health.detail }] : []),
   ];
-  const wakeAtMs = soonest([health.wakeAtMs, often.wakeAtMs]);
+  const wakeAtMs = earliest([health.wakeAtMs, often.wakeAtMs]);
   const resting = rest({ concerns, wakeAtMs });
   if (e.target.draining.length > 0 || hasPublished(e)) return resting;
   if (!isGoingOn(e.head) && e.plan.state !== null && e.rows === NOT_LOOKED) return { kind: 'look', at: 'rows' };
@@ -123,7 +123,7 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
   const { afterMs, ...concern } = amiss;
   const told = rest({
     concerns: [...concerns, concern],
-    wakeAtMs: soonest([wakeAtMs, e.now.monotonicMs + afterMs]),
+    wakeAtMs: earliest([wakeAtMs, e.now.monotonicMs + afterMs]),
   });
   return concern.code === 'lease-row-unreadable' ? or(shown(e, body), told) : told;
 }
@@ -131,7 +131,7 @@ function alive(e: ContinuityEvidence, body: Body): ContinuityDecision {
 /** What waits for its turn again hides nothing that is amiss. */
 function or(next: ContinuityDecision | null, resting: Rest): ContinuityDecision {
   if (next?.kind !== 'rest') return next ?? resting;
-  return { ...resting, wakeAtMs: soonest([next.wakeAtMs, resting.wakeAtMs]) };
+  return { ...resting, wakeAtMs: earliest([next.wakeAtMs, resting.wakeAtMs]) };
 }
 
 /** A deployment that changes the graph tells the observer itself; while it is built or waits, what stands is told. */
@@ -174,11 +174,6 @@ function leaseAmiss(e: ContinuityEvidence, { document, incarnation }: Body): (Co
   const detail = `${document.activation} of ${incarnation} runs as admitted, and the lease row ${named}`;
   return { code: 'lease-row-unexpected', detail, afterMs: LOOK_AGAIN_MS };
 }
-
-const soonest = (times: readonly (number | null)[]): number | null => {
-  const known = times.filter((atMs) => atMs !== null);
-  return known.length === 0 ? null : Math.min(...known);
-};
 
 /**
  * What a restart without the observer could not publish, or what the observer lost, is published once it can be:

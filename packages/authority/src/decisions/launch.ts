@@ -3,7 +3,7 @@ import type { Plan } from '@idunn/release';
 import type { Launch, Running, Subject } from '../records/body.ts';
 import type { ActivationRecord } from '../records/operation.ts';
 import type { TransactionRecord } from '../records/transaction.ts';
-import { endProcess } from './clearing.ts';
+import { spend } from './clearing.ts';
 import { isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { act, attempt, type Decision, earliest, type Strand, together, tolerate, wait } from './decision.ts';
 import { effectKey } from './effects.ts';
@@ -117,9 +117,7 @@ const notAtItsGate = ({ handle, observed }: Pick<Running, 'handle' | 'observed'>
 
 /** Nobody saw why it ended: what is left of it goes, and the same release is launched once more (I6). */
 function cutOff(e: DeployEvidence, launch: Launch, frame: LaunchFrame): Decision {
-  return endProcess(e, { launch, graceMs: 0, proven: false }, () =>
-    tolerate(e, { kind: 'retire', activation: launch.id }, { what: 'the spent activation to go' }, frame.anew),
-  );
+  return spend(e, { launch, graceMs: 0 }, frame.anew);
 }
 
 /** The activation becomes current only after exactly this process was observed (I4). */
