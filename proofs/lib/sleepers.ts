@@ -9,6 +9,9 @@ const PER_REPOSITORY = 50;
 const AT_ONCE = 8;
 const GIVE_UP_MS = 900_000;
 
+/** A presence comes with each reading, at most 5 s later: with 115 s, every 120 s at the latest. */
+const INTERVAL_MS = 115_000;
+
 const recipe = (target: string): string => `schema = "idunn.recipe/v1"
 target = "${target}"
 
@@ -25,7 +28,7 @@ args = ["infinity"]
 [health]
 kind = "command"
 argv = ["bin/sleep", "0"]
-interval_ms = 140_000
+interval_ms = ${INTERVAL_MS}
 `;
 
 const binding = (target: string, repository: string, revision: string): string => `schema = "idunn.binding/v1"

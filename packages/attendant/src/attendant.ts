@@ -1,6 +1,7 @@
 import { type Outcome, ok, refusal, refused } from '@idunn/kernel';
 import { type Activation, type Envelope, type Machine, messageOf, readActivation } from '@idunn/workload/attending';
 import { Book } from './book.ts';
+import { Coalescer } from './coalescer.ts';
 import { listenerOf } from './edge/listener.ts';
 import { lives } from './edge/process.ts';
 import { LIMITS } from './limits.ts';
@@ -40,6 +41,7 @@ export class Attendant {
   readonly #options: AttendantOptions;
   readonly #subjects = new Map<string, Subject>();
   readonly #book: Book;
+  readonly #coalescer: Coalescer;
   readonly #turnstiles = { connection: new Turnstile(LIMITS.connections), command: new Turnstile(LIMITS.commands) };
   readonly #listeners = new Set<(heard: Heard) => void>();
   #probes = 0;
@@ -47,6 +49,7 @@ export class Attendant {
 
   private constructor(options: AttendantOptions) {
     this.#options = options;
+    this.#coalescer = new Coalescer(options.machine);
     const { fleet, bootId, stateFile } = options;
     this.#book = new Book(stateFile, { fleet, bootId }, () => [...this.#subjects.values()].map(({ record }) => record));
   }
@@ -178,6 +181,7 @@ export class Attendant {
       log,
       turn: (kind, look) => this.#turnstiles[kind].pass(() => this.#counted(look)),
       listener: listenerOf,
+      coalescer: this.#coalescer,
       spoke: ({ record }, envelope) => {
         for (const listener of this.#listeners) listener({ activation: record.activation, envelope, ageMs: 0 });
       },

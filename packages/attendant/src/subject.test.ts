@@ -60,6 +60,30 @@ test('a program that hangs lets its presence lapse: nothing is repeated without 
   assert.equal(stage.said.length, often);
 });
 
+test('what it is still is repeated at moments that all programs share, and never later than it must be', async (t) => {
+  const stage = new Stage(t, { presenceEveryMs: 60_000, contract: { intervalMs: 700 } });
+  stage.subject.begin(345);
+  await stage.pass(300_000, 50);
+  const [first, ...repeats] = stage.said.map(({ atMs }) => atMs);
+  assert.ok(repeats.length >= 4, `${repeats.length} repeats in five minutes`);
+  assert.deepEqual(
+    repeats.map((atMs) => atMs % 5_000),
+    repeats.map(() => 0),
+  );
+  const gaps = repeats.map((atMs, index) => atMs - (index === 0 ? (first ?? 0) : (repeats[index - 1] ?? 0)));
+  assert.ok(Math.max(...gaps) <= 60_000, `the longest silence was ${Math.max(...gaps)} ms`);
+});
+
+test('a repeat that waits for its moment is not said of what went bad meanwhile', async (t) => {
+  const stage = new Stage(t, { presenceEveryMs: 60_000, contract: { intervalMs: 1_000, failures: 1 } });
+  stage.subject.begin(0);
+  await stage.pass(56_000, 50);
+  assert.equal(stage.states, 'active');
+  stage.goesBad();
+  await stage.pass(20_000, 50);
+  assert.equal(stage.states, 'active degraded');
+});
+
 test('I5: sequences rise over a restart, without anything that was kept', async (t) => {
   const first = new Stage(t, { presenceEveryMs: 10 });
   first.subject.begin(0);

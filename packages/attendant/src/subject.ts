@@ -2,11 +2,14 @@ import {
   type Activation,
   type AttendedContract,
   type Envelope,
+  isRepeatedTogether,
   type Machine,
   ObserverLink,
   type PresenceState,
   signPresence,
+  TOGETHER_MS,
 } from '@idunn/workload/attending';
+import type { Coalescer } from './coalescer.ts';
 import type { Listener } from './edge/listener.ts';
 import { lives } from './edge/process.ts';
 import { LIMITS } from './limits.ts';
@@ -22,6 +25,8 @@ export interface SubjectParts {
   readonly turn: (kind: 'connection' | 'command', look: () => Promise<Finding>) => Promise<Finding>;
   /** Who listens on the port of its endpoint. */
   readonly listener: (record: AttendedRecord, port: number) => Promise<Listener>;
+  /** What may wait a moment happens here, together with that of others. */
+  readonly coalescer: Pick<Coalescer, 'add' | 'drop'>;
   readonly spoke: (subject: Subject, presence: Envelope) => void;
   /** Keeps the verdict, before anything is said under it. */
   readonly verdict: (subject: Subject) => Promise<void>;
@@ -73,7 +78,7 @@ export class Subject {
     for (const name of activation.launch.secrets) activation.secrets.value(name);
     const { observer, target } = activation.launch;
     const log = (line: string): void => parts.log(`${target}: ${line}`);
-    this.#link = observer === null ? null : new ObserverLink(observer.socket, parts.machine, () => this.#again(), log);
+    this.#link = observer === null ? null : new ObserverLink(observer.socket, parts.machine, this.#speakAgain, log);
   }
 
   get record(): AttendedRecord {
@@ -119,6 +124,7 @@ export class Subject {
   stop(): void {
     this.#stopped = true;
     this.#cancel();
+    this.#parts.coalescer.drop(this.#speakAgain);
     this.#link?.stop();
   }
 
@@ -192,14 +198,15 @@ export class Subject {
     const state = this.#state;
     if (state === null || state === 'degraded') return;
     const { presenceEveryMs } = this.#activation.launch;
-    const nextMs = this.#parts.machine.monotonicMs() + this.#contract.intervalMs;
-    if (this.#said === null || nextMs - this.#said.atMs > presenceEveryMs) this.#speak();
+    const waits = isRepeatedTogether(presenceEveryMs);
+    const nextMs = this.#parts.machine.monotonicMs() + this.#contract.intervalMs + (waits ? TOGETHER_MS : 0);
+    if (this.#said !== null && nextMs - this.#said.atMs <= presenceEveryMs) return;
+    if (waits && this.#said !== null) this.#parts.coalescer.add(this.#speakAgain);
+    else this.#speak();
   }
 
-  /** The observer can be spoken to anew. */
-  #again(): void {
-    this.#speak();
-  }
+  /** What it is now, to whoever knew it: a repeat, or for an observer that can be spoken to anew. */
+  readonly #speakAgain = (): void => this.#speak();
 
   #life(): ReturnType<typeof lives> {
     return lives(this.#record.pid, this.#record.startTime);
@@ -212,6 +219,7 @@ export class Subject {
     // Looked at last of all: nothing is signed for a process that has gone, whoever answers in its place (I5, F12).
     if (this.#life() !== 'yes') return;
     const { launch, keys } = this.#activation;
+    this.#parts.coalescer.drop(this.#speakAgain);
     const atMs = this.#parts.machine.monotonicMs();
     this.#sequence = Math.max(this.#sequence + 1, Math.floor(atMs * MICROSECONDS));
     const word = {

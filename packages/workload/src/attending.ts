@@ -10,4 +10,5 @@ export { type Activation, readActivation } from './launch/directory.ts';
 export type { LaunchDocument } from './launch/document.ts';
 export { ObserverLink } from './presence/observer-link.ts';
 export { type PresenceState, type Speaker, signPresence, type Word } from './presence/presence.ts';
+export { isRepeatedTogether, TOGETHER_MS } from './presence/together.ts';
 export type { Envelope } from './words/envelope.ts';

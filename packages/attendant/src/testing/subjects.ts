@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type AttendedContract, type Envelope, readActivation } from '@idunn/workload/attending';
 import { ACTIVATION, FakeMachine, makeActivation, payloadOf } from '@idunn/workload/testing';
+import { Coalescer } from '../coalescer.ts';
 import type { Listener } from '../edge/listener.ts';
 import { bad, type Finding, good } from '../model/reading.ts';
 import type { AttendedRecord } from '../model/record.ts';
@@ -75,6 +76,7 @@ export class Stage {
         return Promise.resolve(this.finds);
       },
       listener: () => Promise.resolve(this.listener),
+      coalescer: new Coalescer(this.machine),
       spoke: (_, envelope) => this.#hear(envelope),
       verdict: ({ record: now }) => {
         this.verdicts.push(now.verdict);

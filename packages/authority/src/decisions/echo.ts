@@ -1,6 +1,6 @@
-import type { Digest } from '@idunn/kernel';
+import type { Digest, Refusal } from '@idunn/kernel';
 import type { Body, Running } from '../records/body.ts';
-import { type Attempt, attempt, type Decision, tolerate, wait } from './decision.ts';
+import { type Attempt, attempt, type Decision, repeat, tolerate } from './decision.ts';
 import { type Answered, nonceKey } from './effects.ts';
 import { answerTo, type DeployEvidence } from './evidence.ts';
 
@@ -19,6 +19,9 @@ interface Asked {
   readonly readers: readonly string[];
 }
 
+const writingOf = (e: DeployEvidence, { plan, readers }: Asked) =>
+  ({ kind: 'write-nonce', plan, nonce: nonceAtHand(e, readers), readers }) as const;
+
 /** How often a store that is held is asked to take the nonce; the lease driver has patience of its own each time. */
 const NONCE_ATTEMPTS = 2;
 
@@ -30,12 +33,12 @@ const NONCE_ATTEMPTS = 2;
  */
 export function writeNonce(
   e: DeployEvidence,
-  { plan, readers }: Asked,
+  asked: Asked,
   holders: readonly Body[],
   options: Attempt,
   then: () => Decision,
 ): Decision {
-  const effect = { kind: 'write-nonce', plan, nonce: nonceAtHand(e, readers), readers } as const;
+  const effect = writingOf(e, asked);
   const answered = answerTo<'write-nonce'>(e, effect);
   const held = answered !== undefined && answered.attempts >= NONCE_ATTEMPTS ? writersIn(answered) : [];
   const isTheirs = held.length > 0 && held.every((pid) => holders.some(({ handle }) => handle.identity.pid === pid));
@@ -64,7 +67,10 @@ export const echo = (
     (value) => then(value === true),
   );
 
-/** The nonce is written, then one process is asked for it, over a lease connection that is opened for it. */
+/**
+ * The nonce is written, then one process is asked for it, over a lease connection that is opened for it. There is no
+ * other way: what is refused for good is asked again, for as long as it takes.
+ */
 export function echoOf(
   e: DeployEvidence,
   plan: Digest,
@@ -73,11 +79,12 @@ export function echoOf(
   untilMs: number | null,
   then: (heard: boolean) => Decision,
 ): Decision {
-  const failed = (): Decision =>
-    wait('the nonce beside the lease rows', 'idunn doctor', { untilMs, wakeAtMs: e.now.monotonicMs + 200 });
   const open = { kind: 'open-channel', handle: launch.handle } as const;
   const asked = { plan, readers: [launch.id] };
+  const what = 'the nonce beside the lease rows';
+  const failed = ({ reason, remedy }: Refusal): Decision =>
+    repeat(e, writingOf(e, asked), { what: `${what}: ${reason}`, remedy, untilMs });
   return tolerate(e, open, { what: 'the lease connection', attempts: 8 }, () =>
-    writeNonce(e, asked, holders, { what: 'the nonce', untilMs, failed }, () => echo(e, asked, launch.id, then)),
+    writeNonce(e, asked, holders, { what, untilMs, failed }, () => echo(e, asked, launch.id, then)),
   );
 }

@@ -8,8 +8,10 @@ import {
   evidence,
   HANDOVER,
   laterBy,
+  launchOf,
   NEW,
   NOW,
+  OLD,
   routeTo,
   rows,
   transaction,
@@ -83,6 +85,34 @@ test('F8, I9: what is refused for good past the fence is asked again after a mom
     'publish-route',
   );
   assert.equal(step({ ...before, ...no(grant, 'channel-proof-failed', 5) }), 'grant');
+});
+
+test('F8, I9: a nonce that is refused for good past the fence is written again after a moment, and says why', () => {
+  const again = launchOf(NEW, 'act-again', 13);
+  const successor = { subject: NEW.subject, launch: again };
+  const passage = { ...HANDOVER.passage, successor, spent: ['act-new'], relaunches: 1, launchedAt: later };
+  const opened: Effect = { kind: 'open-channel', handle: again.handle };
+  const writing: Effect = { kind: 'write-nonce', plan: NEW.subject.plan, nonce: 'nonce-1', readers: ['act-again'] };
+  const after = (answers: DeployEvidence['answers']) =>
+    decide(
+      transaction({ ...HANDOVER, passage, stuck: refusal('candidate-exited', 'It ended.') }),
+      evidence({
+        now: later,
+        rows: seen(rows(5, 'act-new')),
+        slots: {
+          'act-again': alive(again, { word: seen(word(NEW, 'act-again')) }),
+          'act-old': alive(launchOf(OLD, 'act-old', 11)),
+        },
+        answers: { ...answered([opened, 'open']), ...answers },
+      }),
+    );
+  const first = after({});
+  assert.equal(first.kind === 'act' && first.effect.kind, 'write-nonce');
+  const waiting = after(no(writing, 'lease-row-foreign', 990));
+  assert.ok(waiting.kind === 'wait');
+  assert.match(waiting.what, /^the nonce beside the lease rows: no$/);
+  const repeated = after(no(writing, 'lease-row-foreign', 5));
+  assert.deepEqual(repeated.kind === 'act' && repeated.effect, writing);
 });
 
 test('F8, I9: a proxy that said it published and is seen to serve another, twice, is told anew', () => {

@@ -8,8 +8,8 @@ export interface PresenceEarOptions {
   readonly anchors: (target: string) => readonly { readonly publicKey: string }[];
 }
 
-/** Activations whose last presence is remembered. */
-const TRAIL_LIMIT = 10_000;
+/** Activations whose last presence is remembered, and keys of signers. */
+const REMEMBERED = 10_000;
 
 /**
  * Hears presences: signed by the activation and by one of the target's anchors, about exactly the handle's process, and
@@ -18,6 +18,8 @@ const TRAIL_LIMIT = 10_000;
 export class PresenceEar {
   readonly #options: PresenceEarOptions;
   readonly #trails = new Map<string, PresenceTrail>();
+  /** By their base64: to make a key takes as long as to verify with it. */
+  readonly #signers = new Map<string, VerificationKey>();
 
   constructor(options: PresenceEarOptions) {
     this.#options = options;
@@ -30,7 +32,7 @@ export class PresenceEar {
     if (presence.pid !== handle.identity.pid) {
       return refused(refusal('envelope-wrong-subject', `It speaks for process ${presence.pid}.`));
     }
-    this.#remember(handle.activation, trail);
+    keepNewest(this.#trails, handle.activation, trail);
     return ok(presence);
   }
 
@@ -43,7 +45,7 @@ export class PresenceEar {
       verified = verifyPresence({
         envelope,
         activation: { activation, key },
-        signer: verificationKey(anchor.publicKey),
+        signer: this.#signer(anchor.publicKey),
         audience: this.#options.audience,
         trail: this.#trails.get(activation) ?? NO_TRAIL,
       });
@@ -52,10 +54,16 @@ export class PresenceEar {
     return verified;
   }
 
-  #remember(activation: string, trail: PresenceTrail): void {
-    this.#trails.delete(activation);
-    this.#trails.set(activation, trail);
-    const [oldest] = this.#trails.keys();
-    if (this.#trails.size > TRAIL_LIMIT && oldest !== undefined) this.#trails.delete(oldest);
+  #signer(publicKey: string): VerificationKey {
+    const signer = this.#signers.get(publicKey) ?? verificationKey(publicKey);
+    keepNewest(this.#signers, publicKey, signer);
+    return signer;
   }
+}
+
+function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { absent, type Evidence, seen, unknown } from '@idunn/kernel';
 
@@ -20,13 +20,26 @@ export function parseStat(line: string): ProcessStat | null {
   return { state, parent: Number(parent), startTime };
 }
 
+/** A stat line is a name of at most 16 bytes and some fifty numbers; every look reads into the same memory. */
+const statBytes = Buffer.alloc(4_096);
+
 /** `absent` says only that /proc shows no such process; whether that counts is `vital`'s to judge. */
 export function readStat(pid: number): Evidence<ProcessStat> {
   try {
-    const stat = parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    const stat = parseStat(readStatLine(pid));
     return stat === null ? unknown(`/proc/${pid}/stat has another form`) : seen(stat);
   } catch (error) {
     return isErrno(error, 'ENOENT', 'ESRCH') ? absent : unknown(`/proc/${pid}/stat: ${messageOf(error)}`);
+  }
+}
+
+/** The kernel gives the whole line at once. A look is taken at every process again and again: no size, no copy. */
+function readStatLine(pid: number): string {
+  const file = openSync(`/proc/${pid}/stat`, 'r');
+  try {
+    return statBytes.toString('latin1', 0, readSync(file, statBytes));
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { MAX_HINT_BACKLOG_BYTES, MAX_PRESENCE_CONNECTIONS } from '../limits.ts';
 import type { Incoming, Observer } from '../observer.ts';
 
+const envelopeSchema = z.looseObject({ payload: z.string() });
 /** What may be read of an envelope before it is verified: whom it claims to speak for. */
 const claimSchema = z.looseObject({
   header: z.looseObject({ subject: z.string().min(1).max(512), sequence: z.int().positive() }),
@@ -120,7 +121,7 @@ export function workloadConnections(ports: {
 
 function claimOf(envelope: unknown): { subject: string; sequence: number } | null {
   try {
-    const { payload } = z.looseObject({ payload: z.string() }).parse(envelope);
+    const { payload } = envelopeSchema.parse(envelope);
     return claimSchema.parse(JSON.parse(Buffer.from(payload, 'base64').toString('utf8'))).header;
   } catch {
     return null;

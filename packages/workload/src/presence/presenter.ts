@@ -1,6 +1,7 @@
 import type { Machine } from '../edge/machine.ts';
 import type { Envelope } from '../words/envelope.ts';
 import { type Speaker, signPresence, type Word } from './presence.ts';
+import { repeatDelayMs } from './together.ts';
 
 /** Takes a signed presence to somebody who wants it; drops it when nobody is there. */
 export type PresenceSink = (presence: Envelope) => void;
@@ -44,7 +45,7 @@ export class Presenter {
     const presence = signPresence(this.#speaker, this.#word, ++this.#sequence);
     for (const sink of this.#sinks) sink(presence);
     this.#stopTimer();
-    this.#stopTimer = this.#machine.after(this.#everyMs, () => {
+    this.#stopTimer = this.#machine.after(repeatDelayMs(this.#machine.monotonicMs(), this.#everyMs), () => {
       this.again();
     });
   }
