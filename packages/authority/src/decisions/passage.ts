@@ -132,7 +132,8 @@ export const mayBeTorn = (e: DeployEvidence, where: Whereabouts, { state }: Plan
   where.at === 'moving' ||
   (where.at === 'unreadable' && state?.lease === 'rows' && state.stores.length > 1 && !agree(e.rows));
 
-const agree = (rows: DeployEvidence['rows']): boolean =>
+/** Every store tells of the same holder. */
+export const agree = (rows: DeployEvidence['rows']): boolean =>
   rows.kind === 'seen' && readRows(rows.value, null).kind === 'uniform';
 
 /**

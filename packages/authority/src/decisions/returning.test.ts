@@ -159,3 +159,26 @@ test('I1: with nobody to return to, the lease of somebody whom this deployment n
   const earlier = held('act-other', { issued: true, found: absent });
   assert.ok(earlier.kind === 'act' && earlier.effect.kind === 'swap');
 });
+
+test('I9: with nobody to return to, a row that cannot be moved by the deadline is told to a person, and the next goes on', () => {
+  const granted = { rows: seen(rows(5, 'act-new')), route: absent };
+  const asked = step(granted);
+  assert.ok(asked.kind === 'act' && asked.effect.kind === 'swap');
+  const busy = (now: DeployEvidence['now']) => {
+    const answer = { effect: asked.effect, outcome: ok({ kind: 'busy', store: 'journal' }), attempts: 20 };
+    return { ...answers, [effectKey(asked.effect)]: { ...answer, atMs: now.monotonicMs } };
+  };
+  const early = step({ ...granted, answers: busy(NOW) });
+  assert.ok(early.kind === 'wait' && early.untilMs !== null && early.untilMs > NOW.monotonicMs);
+  assert.match(early.what, /name nobody: somebody holds the database of store journal/);
+  const now = { ...NOW, monotonicMs: early.untilMs };
+  const late = { ...granted, now, answers: busy(now) };
+  const told = step(late);
+  assert.ok(told.kind === 'persist' && told.state.phase === 'returning' && told.state.stuck !== null);
+  assert.deepEqual([told.result?.outcome, told.result?.refusal?.code], ['operator-required', 'phase-deadline']);
+  const behind = { ...first, state: told.state };
+  assert.equal(step(late, behind).kind, 'wait', 'it is tried on');
+  const target = { ...TARGET, queue: ['tx-1', 'tx-2'] };
+  const next = step({ ...late, target }, behind);
+  assert.ok(next.kind === 'persist' && next.state.phase === 'returning' && next.state.settled);
+});

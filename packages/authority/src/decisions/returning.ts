@@ -1,9 +1,10 @@
+import type { Refusal } from '@idunn/kernel';
 import type { LeaseRows } from '../ports/lease-port.ts';
 import { bodyOf } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
 import { clearAway, endProcess, takeBack } from './clearing.ts';
-import { deadlineMs, LOOK_AGAIN_MS } from './deadline.ts';
+import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, conclude, type Decision, insist, persist, repeat, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
 import { type DeployEvidence, planOf } from './evidence.ts';
@@ -11,7 +12,7 @@ import { because } from './failing.ts';
 import { issueRecord } from './launch.ts';
 import { setAsideBy } from './lease-at-hand.ts';
 import { passageEndsFirst, standsAlone } from './manner.ts';
-import { decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
+import { agree, decidePassage, mayBeTorn, planFor, whereabouts } from './passage.ts';
 import { isSuperseded, supersede } from './supersede.ts';
 
 type Returning = StateOf<'returning'>;
@@ -20,7 +21,7 @@ type Returning = StateOf<'returning'>;
 export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state: Returning): Decision {
   if (state.settled) return leave(tx, e, state);
   const { passage } = state;
-  if (passage === null) return returnToNobody(e, state);
+  if (passage === null) return untilTold(tx, e, state, returnToNobody(e, state));
   const { subject } = passage.successor;
   const plan = planFor(e, passage);
   const where = whereabouts(e, passage);
@@ -100,6 +101,21 @@ function settle(tx: TransactionRecord, e: DeployEvidence, state: Returning, epoc
   return persist({ ...state, settled: true, stuck: null }, { target });
 }
 
+/** A way back that leads to nobody is late by the same deadline: a person is told once, and it is tried on. */
+function untilTold(tx: TransactionRecord, e: DeployEvidence, state: Returning, decision: Decision): Decision {
+  if (decision.kind !== 'wait' || state.stuck !== null) return decision;
+  const untilMs = deadlineMs(tx, 'route-observed', planOf(e, state.candidate.subject.plan));
+  if (!isPast(e, untilMs)) return { ...decision, untilMs };
+  const { what, remedy } = decision;
+  return toldStuck(state, { ...because('phase-deadline', `The way back still waits on ${what}.`), remedy });
+}
+
+const toldStuck = (state: Returning, why: Refusal): Decision =>
+  persist(
+    { ...state, stuck: why },
+    { result: { outcome: 'operator-required', refusal: why, incarnation: null, revision: null } },
+  );
+
 /** A first deployment has nobody to return to: its process goes, and the row ends naming nobody. */
 function returnToNobody(e: DeployEvidence, state: Returning): Decision {
   const { subject, launch } = state.candidate;
@@ -115,6 +131,8 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
     const holder = e.rows.kind === 'absent' ? null : holderOf(e.rows.value);
     if (holder === null) return unroute(e, state);
     if (!isOurs(e, state, holder)) return heldByAnother(e, state, holder);
+    // Who is named is gone, and the next one moves the row on from there; half a move it would not (I1).
+    if (isSuperseded(e, state.stuck) && agree(e.rows)) return unroute(e, state);
     const effect: EffectOf<'swap'> = {
       kind: 'swap',
       plan: subject.plan,
@@ -123,7 +141,12 @@ function returnToNobody(e: DeployEvidence, state: Returning): Decision {
       stateSchema: plan.state.schema,
       deadlineMs: plan.deadlines.relinquishMs,
     };
-    return repeat(e, effect, { what: 'the lease row to name nobody', remedy: 'idunn doctor', untilMs: null });
+    const what = 'the lease row to name nobody';
+    const moving = { what, remedy: 'idunn doctor', untilMs: null };
+    return insist(e, effect, moving, (answer) => {
+      const held = answer.kind === 'busy' ? `${what}: somebody holds the database of store ${answer.store}` : what;
+      return repeat(e, effect, { ...moving, what: held });
+    });
   });
 }
 
@@ -142,10 +165,7 @@ function heldByAnother(e: DeployEvidence, state: Returning, { activation }: Hold
   const what = `the lease row, which names ${activation}, whom this deployment never launched`;
   const remedy = setAsideBy(e.target.target, activation);
   const why = { ...because('lease-row-unexpected', `Nothing is given back: the row names ${activation}.`), remedy };
-  if (state.stuck === null) {
-    const result = { outcome: 'operator-required', refusal: why, incarnation: null, revision: null } as const;
-    return persist({ ...state, stuck: why }, { result });
-  }
+  if (state.stuck === null) return toldStuck(state, why);
   if (isSuperseded(e, state.stuck)) return unroute(e, state);
   return wait(what, remedy, { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS, incident: 'lease-row-unexpected' });
 }
