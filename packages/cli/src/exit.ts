@@ -39,7 +39,7 @@ export function exitOfOutcome(outcome: OutcomeNameAnswer): number {
   }
 }
 
-/** Codes that are no decision about the request: the daemon could not be had, or failed. */
+/** Codes that are no decision about the request: the daemon could not be had, or what was begun did not get there. */
 const FAILURES: ReadonlySet<string> = new Set([
   'api-version-mismatch',
   'bundle-io-failed',
@@ -54,6 +54,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'files-unusable',
   'ladder-operation-failed',
   'scale-not-reached',
+  'stop-not-durable',
 ]);
 
 export const exitOfRefusal = (refusal: RefusalAnswer): number =>

@@ -118,6 +118,31 @@ test('a stop whose directory is not there is not written', async (t) => {
   assert.equal(written.ok ? null : written.refusal.code, 'stop-not-written');
 });
 
+/** Root is another user for a moment; anybody else is who they are. */
+async function as<T>(uid: number, act: () => Promise<T>): Promise<T> {
+  if (UID === 0) process.seteuid?.(uid);
+  try {
+    return await act();
+  } finally {
+    process.seteuid?.(UID);
+  }
+}
+
+test('F28: a record whose directory is not confirmed on the disk is told as that, and counts as it stands', async (t) => {
+  const { about, state } = await bench(t);
+  const directory = join(state, 'freezes');
+  const writer = { ...about, ownerUid: UID === 0 ? 65_534 : UID };
+  await chmod(state, 0o711);
+  if (UID === 0) await chown(directory, writer.ownerUid, writer.ownerUid);
+  // It may be written into and searched, and not be opened: so nobody but root can sync it.
+  await chmod(directory, 0o300);
+  const written = await as(writer.ownerUid, () => writeStop(writer, change('engaged')));
+  await chmod(directory, 0o700);
+  assert.ok(!written.ok && written.refusal.code === 'stop-not-durable', JSON.stringify(written));
+  const read = await readStop(writer);
+  assert.ok(read.kind === 'seen' && read.value.record.state === 'engaged');
+});
+
 test('a directory in the place of a record, or a file in that of its directory, is told to be moved', async (t) => {
   const { state, about } = await bench(t);
   await mkdir(about.file);

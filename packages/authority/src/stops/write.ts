@@ -18,6 +18,7 @@ export interface StopChange {
 /**
  * Engages or clears a stop: the whole record replaces what was there, also what could not be read. The directory must
  * be there; who may write into it is whose word counts. A record that would not count as its owner's is not written.
+ * After `stop-not-written` the earlier one stands, after `stop-not-durable` the new one, which may not outlive the power.
  */
 export async function writeStop(about: StopFile, change: StopChange): Promise<Outcome<StopRecord>> {
   const { file, kind, target, ownerUid } = about;
@@ -39,11 +40,16 @@ export async function writeStop(about: StopFile, change: StopChange): Promise<Ou
   try {
     await place(draft, encodeStop(record));
     await rename(draft, file);
-    await syncDirectory(dirname(file));
-    return ok(record);
   } catch (error) {
     await unlink(draft).catch(() => undefined);
     return refused(refusal('stop-not-written', `${file}: ${(error as Error).message}`));
+  }
+  try {
+    await syncDirectory(dirname(file));
+    return ok(record);
+  } catch (error) {
+    // It is in place: whoever reads it now finds it (F28).
+    return refused(refusal('stop-not-durable', `${file} is written: ${(error as Error).message}`));
   }
 }
 

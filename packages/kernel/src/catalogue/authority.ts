@@ -285,6 +285,13 @@ export const authorityErrors = entries({
     blame: 'user',
     retry: 'final',
   },
+  'stop-not-durable': {
+    reason: 'The record of a freeze or hold was replaced, but its directory was not confirmed to be on the disk.',
+    remedy:
+      'It counts as it stands now, and a loss of power may bring the earlier one back: look at the disk, and run the command again.',
+    blame: 'system',
+    retry: 'retryable',
+  },
   'cancelled-by-operator': {
     reason: 'An operator cancelled the transaction before its fence.',
     remedy: 'Nothing is to be done; idunn up begins anew.',

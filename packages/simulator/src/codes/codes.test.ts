@@ -29,6 +29,7 @@ const UNREACHED: Partial<Record<Code, string>> = {
   'route-certificate-expiring': 'the simulated proxy serves no TLS',
   'route-certificate-unusable': 'the simulated proxy serves no TLS',
   'router-unreachable': 'no link of the simulated world is lost by itself; links.test.ts loses one',
+  'stop-not-durable': 'the answer to those who write stops without the engine',
   'stop-not-written': 'the answer to those who write stops without the engine',
 };
 
