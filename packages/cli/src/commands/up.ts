@@ -41,8 +41,8 @@ export async function run(context: Context, request: CommandRequest, options: Fo
   if (!receipt.ok) {
     const refusal = withSuggestion(receipt.refusal);
     if (!json) return refuse(environment, json, refusal);
-    const about = 'target' in request ? request.target : request.transaction;
-    printJson(environment, rejection(about, refusal, environment.nowMs()));
+    const target = 'target' in request ? request.target : null;
+    printJson(environment, rejection(target, refusal, environment.nowMs()));
     return exitOfRefusal(refusal);
   }
   const { transaction, target } = receipt.value;
@@ -78,7 +78,7 @@ const isLost = ({ code, reason }: RefusalAnswer): boolean =>
   code === 'daemon-unreachable' && reason.includes('hang up');
 
 /** The last line of `up --json` when nothing was begun. */
-const rejection = (target: string, refusal: RefusalAnswer, nowMs: number): OutcomeLine =>
+const rejection = (target: string | null, refusal: RefusalAnswer, nowMs: number): OutcomeLine =>
   unmeasured({ target, transaction: null, outcome: 'rejected', refusal }, nowMs);
 
 async function profileTargets(client: Client, name: string): Promise<Answer<readonly string[]>> {

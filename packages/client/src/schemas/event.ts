@@ -32,10 +32,12 @@ export const engineEvent = z.discriminatedUnion('event', [
 
 /**
  * The last line of `idunn up --json`: an outcome, or the end of our looking on. What nobody measured is `null`, never
- * zero: a command that was refused began nothing, and one that we stopped looking at goes on.
+ * zero: a command that was refused began nothing, and one that we stopped looking at goes on. What names a transaction
+ * and was refused has no target.
  */
 export const outcomeLine = z.object({
   ...where,
+  target: z.string().nullable(),
   transaction: z.string().nullable(),
   event: z.literal('outcome'),
   ...transactionResult.shape,

@@ -12,6 +12,6 @@ export const isRepeatedTogether = (everyMs: number): boolean => everyMs >= LONG_
 /** Milliseconds from `nowMs` until a word is due again: `everyMs`, or a little less, for the last common moment. */
 export function repeatDelayMs(nowMs: number, everyMs: number): number {
   if (!isRepeatedTogether(everyMs)) return everyMs;
-  // Upwards: one that fires a little too early would be a whole second early the next time.
+  // Upwards: one that fires a little too early would be all of five seconds early the next time.
   return Math.ceil(everyMs - ((nowMs + everyMs) % TOGETHER_MS));
 }
