@@ -160,7 +160,7 @@ test('I1: with nobody to return to, the lease of somebody whom this deployment n
   assert.ok(earlier.kind === 'act' && earlier.effect.kind === 'swap');
 });
 
-test('I9: with nobody to return to, a row that cannot be moved by the deadline is told to a person, and the next goes on', () => {
+test('I9: with nobody to return to, a row that is not moved by the deadline is told, and the next goes on', () => {
   const granted = { rows: seen(rows(5, 'act-new')), route: absent };
   const asked = step(granted);
   assert.ok(asked.kind === 'act' && asked.effect.kind === 'swap');

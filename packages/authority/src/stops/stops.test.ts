@@ -128,7 +128,7 @@ async function as<T>(uid: number, act: () => Promise<T>): Promise<T> {
   }
 }
 
-test('F28: a record whose directory is not confirmed on the disk is told as that, and counts as it stands', async (t) => {
+test('F28: a record whose directory is not confirmed is told as that, and counts as it stands', async (t) => {
   const { about, state } = await bench(t);
   const directory = join(state, 'freezes');
   const writer = { ...about, ownerUid: UID === 0 ? 65_534 : UID };

@@ -18,7 +18,7 @@ export interface StopChange {
 /**
  * Engages or clears a stop: the whole record replaces what was there, also what could not be read. The directory must
  * be there; who may write into it is whose word counts. A record that would not count as its owner's is not written.
- * After `stop-not-written` the earlier one stands, after `stop-not-durable` the new one, which may not outlive the power.
+ * After `stop-not-written` the earlier one stands, after `stop-not-durable` the new one, at least until the power goes.
  */
 export async function writeStop(about: StopFile, change: StopChange): Promise<Outcome<StopRecord>> {
   const { file, kind, target, ownerUid } = about;
