@@ -1,7 +1,7 @@
 import { type Code, type Json, type Refusal, refusal } from '@idunn/kernel';
 import type { Launch, Subject } from '../records/body.ts';
 import type { DeployState } from '../records/transaction.ts';
-import { attempt, type Decision, enter } from './decision.ts';
+import { type Decision, enter, tolerate } from './decision.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
 
 /** What exists of a candidate when its deployment fails. */
@@ -13,7 +13,7 @@ export interface Remains {
 
 /**
  * The refusal with everything that a person needs to see: last presence, last probe, last log lines (F5, F7). Asks for
- * the autopsy first, because the log goes away with the activation.
+ * the autopsy first, because the log goes away with the activation. Words that cannot be read hold no way back up (I7).
  */
 export function withLastWords(
   e: DeployEvidence,
@@ -23,11 +23,12 @@ export function withLastWords(
 ): Decision {
   if (launch === null) return then(why);
   const word = slotOf(e, launch.id).word;
-  const patience = { what: 'the last words of the candidate', untilMs: null, failed: () => then(why) };
   const effect = { kind: 'autopsy', activation: launch.id, word: word.kind === 'seen' ? word.value : null } as const;
-  return attempt(e, effect, patience, ({ exit, log, presence, reading }) =>
-    then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) ?? reading })),
-  );
+  return tolerate(e, effect, { what: 'the last words of the candidate' }, (words) => {
+    if (words === null) return then(why);
+    const { exit, log, presence, reading } = words;
+    return then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) ?? reading }));
+  });
 }
 
 function tell(why: Refusal, words: { readonly [name: string]: Json }): Refusal {

@@ -155,3 +155,14 @@ test('F5: a member that answers badly is served all the same, and nothing is pub
   } as DeployEvidence['answers'];
   assert.equal(step({ ...upToPublication, ...redirecting }), 'observe-route');
 });
+
+test('F5, I9: last words that no driver can read hold neither the abort nor the way back up', () => {
+  const autopsy: Effect = { kind: 'autopsy', activation: 'act-new', word: null };
+  const granted = { rows: seen(rows(5, 'act-new')), now: laterBy(600_000) };
+  const unread = (attempts: number) => no(autopsy, 'driver-fault', 599_999, attempts);
+  const after = (attempts: number) => decide(record, evidence({ ...granted, answers: unread(attempts) }));
+  assert.equal(after(1).kind, 'wait', 'it is asked for again');
+  const back = after(5);
+  assert.ok(back.kind === 'persist' && back.state.phase === 'returning');
+  assert.equal(back.state.why.code, 'candidate-never-active');
+});
