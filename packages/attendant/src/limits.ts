@@ -21,6 +21,8 @@ export const LIMITS = {
   quickMs: { connection: 10, command: 100, growth: 1.2 },
   /** After a restart of the attendant the first probes are spread over this. */
   spreadMs: 1_000,
+  /** Presences that are said at once, the longest well within what may wait on a connection; then others may read. */
+  burst: { presences: 250, pauseMs: 100 },
 
   /** What one run of the program writes to its log. */
   logLines: 10_000,

@@ -26,7 +26,7 @@ export interface SubjectParts {
   /** Who listens on the port of its endpoint. */
   readonly listener: (record: AttendedRecord, port: number) => Promise<Listener>;
   /** What may wait a moment happens here, together with that of others. */
-  readonly coalescer: Pick<Coalescer, 'add' | 'drop'>;
+  readonly coalescer: Pick<Coalescer, 'add' | 'soon' | 'drop'>;
   readonly spoke: (subject: Subject, presence: Envelope) => void;
   /** Keeps the verdict, before anything is said under it. */
   readonly verdict: (subject: Subject) => Promise<void>;
@@ -78,7 +78,9 @@ export class Subject {
     for (const name of activation.launch.secrets) activation.secrets.value(name);
     const { observer, target } = activation.launch;
     const log = (line: string): void => parts.log(`${target}: ${line}`);
-    this.#link = observer === null ? null : new ObserverLink(observer.socket, parts.machine, this.#speakAgain, log);
+    // An observer that comes back hears from all at the same moment.
+    const connected = (): void => parts.coalescer.soon(this.#speakAgain);
+    this.#link = observer === null ? null : new ObserverLink(observer.socket, parts.machine, connected, log);
   }
 
   get record(): AttendedRecord {

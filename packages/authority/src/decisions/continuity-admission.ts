@@ -3,8 +3,8 @@ import type { ContinuityRecord } from '../records/continuity.ts';
 import type { TargetRecord } from '../records/target.ts';
 
 /**
- * Continuity's record as it counts for what is admitted now: another release that was admitted since begins with no
- * attempt charged and no wait, whatever became of the one before it. The same release restarted is no admission.
+ * Continuity's record as it counts for what is admitted now: what a deployment admitted since begins with no attempt
+ * charged and no wait, whatever became of the one before it. A restart is no admission.
  */
 export function recordOfAdmission(record: ContinuityRecord, target: TargetRecord, now: Moment): ContinuityRecord {
   const { admitted, stranded } = target;
