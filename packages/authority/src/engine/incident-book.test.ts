@@ -108,6 +108,15 @@ test('of ends that nobody takes the newest are kept, and no more than the limit'
   await pass(10_000);
   assert.equal(records.size, CLOSED_LIMIT);
   assert.ok(!records.has('inc-2') && records.has('inc-3') && records.has(`inc-${CLOSED_LIMIT + 2}`));
+  // The next daemon reads them in the order of their ids, and lets go of the oldest all the same.
+  const next = daemon({ takes: () => false });
+  await next.begin();
+  next.book.report('app', amiss());
+  await pass(2_000);
+  next.book.report('app', WELL);
+  await pass(10_000);
+  assert.equal(records.size, CLOSED_LIMIT);
+  assert.ok(!records.has('inc-3') && records.has('inc-4'));
 });
 
 for (const how of LOST) {

@@ -87,7 +87,8 @@ export class IncidentBook {
     const recorded = await this.#journal.all('incident');
     this.#open.clear();
     this.#closed.clear();
-    for (const { value: record, generation } of recorded) {
+    // As they were written: of the ends that are kept the oldest stand first.
+    for (const { value: record, generation } of recorded.toSorted((a, b) => a.generation - b.generation)) {
       if (record.closedAt === undefined)
         this.#open.set(incidentKey(record.target, record.code), { record, generation });
       else this.#closed.set(record.id, { record, generation });

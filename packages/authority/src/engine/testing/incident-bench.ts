@@ -71,7 +71,7 @@ export function incidentBench() {
         isDeaf = false;
         throw new StoreFault('store-unreadable', 'the disk is away');
       },
-      list: async () => (dead ? never() : [...records.values()]),
+      list: async () => (dead ? never() : [...records.values()].sort((a, b) => (a.key.id < b.key.id ? -1 : 1))),
       stateVersion: async () => 0,
       async commit(batch: Batch) {
         if (!step()) return never();
