@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { digestBytes } from '@idunn/kernel';
+import { FakeTime } from '@idunn/kernel/testing';
+import { identify, ownStandpoint, vital } from './identity.ts';
+import { readStat } from './proc.ts';
 import { Bench } from './testing/bench.ts';
+import { DeathWatch } from './watch.ts';
 
 const kill = (pid: number): void => void process.kill(pid, 'SIGKILL');
 
@@ -83,6 +88,32 @@ test('the sweep repairs what the pipe cannot tell: a program that left it to a c
   later.driver.watch(handle);
   assert.equal((await later.death(handle.activation)).kind, 'died');
   await bench.driver.stop(handle, 0);
+});
+
+test('a program that closed its pipe and is left as a zombie is told by the next sweep', async (t) => {
+  // The shell becomes a program that collects nobody; its child is watched.
+  const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => parent.kill('SIGKILL'));
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const from = ownStandpoint('boot-1');
+  const identity = identify(pid, null, from);
+  assert.ok(identity.kind === 'seen');
+  const time = new FakeTime();
+  const watch = new DeathWatch(from, time, 5_000);
+  t.after(() => watch.close());
+  const told: string[] = [];
+  watch.subscribe(({ activation }) => told.push(activation));
+  const process = { version: 1, driver: 'process', identity: identity.value } as const;
+  watch.watch({ ...process, target: 'game', activation: 'act-1' }, '/nowhere/alive');
+  await setImmediate();
+  time.pass(1_000);
+  kill(pid);
+  while (readStat(pid).kind === 'seen' && vital(identity.value, from).kind === 'seen') await setImmediate();
+  assert.equal(readStat(pid).kind, 'seen', 'its parent does not collect it');
+  assert.deepEqual(told, []);
+  time.pass(4_000);
+  assert.deepEqual(told, ['act-1']);
 });
 
 test('F7: how a child ended is told, by code or by signal, and null where nobody can know it', async (t) => {

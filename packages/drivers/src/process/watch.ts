@@ -8,14 +8,17 @@ import { isErrno } from './proc.ts';
 const AFTER_END_MS = [1, 2, 4, 8, 16, 32, 64] as const;
 
 /**
- * A sweep asks the kernel whether each pid is there, which costs nothing, and looks at one in so many: a pid that was
- * recycled, or a zombie that nobody collects, waits for its turn.
+ * A sweep asks the kernel whether each pid is there, which costs next to nothing, and looks at those whose pipe has
+ * ended, which no event will tell of, and at one in so many of the others: their pids are recycled, or left as zombies,
+ * beside a child that holds the pipe.
  */
-const LOOKED_AT = 4;
+const LOOKED_AT = 12;
 
 interface Watched {
   readonly handle: WorkloadHandle;
   close: () => void;
+  /** Its pipe has ended, and it was seen to live on. */
+  isUntold: boolean;
 }
 
 /**
@@ -44,7 +47,7 @@ export class DeathWatch {
 
   watch(handle: WorkloadHandle, fifo: string): void {
     if (this.#watched.has(handle.activation)) return;
-    const watched: Watched = { handle, close: () => {} };
+    const watched: Watched = { handle, close: () => {}, isUntold: false };
     this.#watched.set(handle.activation, watched);
     watched.close = watchPipe(fifo, () => this.#afterEnd(watched, 0));
     this.#sweepLater();
@@ -68,6 +71,7 @@ export class DeathWatch {
 
   #afterEnd(watched: Watched, look: number): void {
     if (this.#tellIfGone(watched)) return;
+    watched.isUntold = true;
     const waitMs = AFTER_END_MS[look];
     if (waitMs !== undefined) watched.close = this.#timers.after(waitMs, () => this.#afterEnd(watched, look + 1));
   }
@@ -85,8 +89,8 @@ export class DeathWatch {
   #sweep(): void {
     this.#sweeps += 1;
     for (const [index, watched] of [...this.#watched.values()].entries()) {
-      const turn = (index + this.#sweeps) % LOOKED_AT === 0;
-      if (turn || !isThere(watched.handle.identity.pid)) this.#tellIfGone(watched);
+      const isDue = watched.isUntold || (index + this.#sweeps) % LOOKED_AT === 0;
+      if (isDue || !isThere(watched.handle.identity.pid)) this.#tellIfGone(watched);
     }
   }
 
