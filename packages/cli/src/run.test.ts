@@ -100,17 +100,36 @@ test('the help of every command names the options that hold everywhere', async (
   }
 });
 
+const FLEET_WIDE = {
+  schema: 'idunn.history/v1',
+  sequence: 4,
+  previous: `sha256:${'a'.repeat(64)}`,
+  digest: `sha256:${'b'.repeat(64)}`,
+  kind: 'freeze.engaged',
+  subject: '_fleet',
+  actor: 'ada',
+  tenant: 'local',
+  atMs: 1_800_000_000_000,
+  at: '2027-01-15T08:00:00.000Z',
+  body: { reason: 'release day' },
+};
+
 test('an empty history is that of something known; what is not known is refused', async (t) => {
   const history = { schema: 'idunn.history-view/v1', fleet: 'test', entries: [] };
+  const stopped = { ...history, entries: [FLEET_WIDE] };
   const inspected = { schema: 'idunn.inspect/v1', kind: 'target', id: 'almanac', value: {} };
   const { environment, err } = await stage(t, {
     'GET /v1/history?subject=almanac': history,
     'GET /v1/inspect/almanac': inspected,
     'GET /v1/history?subject=nonsense': history,
+    'GET /v1/history?subject=almanak': stopped,
+    'GET /v1/history?subject=_fleet': stopped,
   });
   assert.equal(await run(environment(['history', 'almanac'])), 0);
   assert.equal(await run(environment(['history', 'nonsense'])), 3);
   assert.match(err.join(''), /^subject-unknown/);
+  assert.equal(await run(environment(['history', 'almanak'])), 3, 'what stopped the whole fleet is told of anything');
+  assert.equal(await run(environment(['history', '_fleet'])), 0);
 });
 
 test('no daemon is a failure with the command that helps, in JSON too', async (t) => {

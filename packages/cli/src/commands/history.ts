@@ -1,3 +1,4 @@
+import { WHOLE_FLEET } from '@idunn/authority';
 import { type CommonOptions, openContext, refuse, show } from '../context.ts';
 import type { Environment } from '../edge/environment.ts';
 import { renderHistory } from '../render/history.ts';
@@ -17,7 +18,9 @@ export async function history(
   const { client, style } = opened.value;
   const asked = { ...(subject === undefined ? {} : { subject }), ...(limit === undefined ? {} : { limit }) };
   const answer = await client.history(asked);
-  if (answer.ok && subject !== undefined && answer.value.entries.length === 0) {
+  // What stands under the whole fleet is told with every subject, and says of none that it is there.
+  const isKnown = answer.ok && answer.value.entries.some(({ subject: of }) => of !== WHOLE_FLEET);
+  if (answer.ok && !isKnown && subject !== undefined && subject !== WHOLE_FLEET) {
     const known = await client.inspect(subject);
     if (!known.ok) return refuse(environment, options.json ?? false, known.refusal);
   }
