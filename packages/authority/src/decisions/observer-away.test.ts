@@ -196,3 +196,11 @@ test('I6, I9: a restart that another engine takes up as it warms hears it on its
   assert.equal(stepOf(tx, evidence({ slots, answers: refused })), 'wait');
   assert.equal(stepOf(tx, evidence({ slots, answers: refused, now: laterBy(200) })), 'open-channel');
 });
+
+test('F2: what waits for an observer that hangs is told the command that replaces it', () => {
+  const sealed = transaction({ phase: 'sealed', plan: NEW.subject.plan, subject: NEW.subject });
+  const waiting = decide(sealed, evidence({ observer: unknown('the observer has said nothing for 15000 ms') }));
+  assert.ok(waiting.kind === 'wait');
+  assert.equal(waiting.what, 'the observer: the observer has said nothing for 15000 ms');
+  assert.match(waiting.remedy, /lives and says nothing is replaced by idunn restart observer/);
+});

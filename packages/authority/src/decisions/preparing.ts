@@ -1,4 +1,4 @@
-import { type Digest, digestJson, type Refusal } from '@idunn/kernel';
+import { catalogue, type Digest, digestJson, type Refusal } from '@idunn/kernel';
 import { deriveExpected, incarnationKey } from '@idunn/readiness';
 import type { Plan, SealedRelease } from '@idunn/release';
 import type { Subject } from '../records/body.ts';
@@ -187,10 +187,11 @@ function publishing(
   at: { plan: Plan; subject: Subject; foreignMs: number },
 ): Decision {
   if (e.observer.kind !== 'seen') {
-    const why = e.observer.kind === 'unknown' ? e.observer.because : 'it is not admitted yet';
-    return wait(`the observer: ${why}`, 'idunn status shows the observer; it is started by itself', {
-      wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS,
-    });
+    const [why, remedy] =
+      e.observer.kind === 'unknown'
+        ? [e.observer.because, catalogue['observer-unreachable'].remedy]
+        : ['it is not admitted yet', 'idunn status shows the observer; it is started by itself'];
+    return wait(`the observer: ${why}`, remedy, { wakeAtMs: e.now.monotonicMs + LOOK_AGAIN_MS });
   }
   const undisclosed = awaitDisclosure(e);
   if (undisclosed !== null) return undisclosed;

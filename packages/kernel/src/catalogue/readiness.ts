@@ -27,7 +27,8 @@ export const readinessErrors = entries({
   },
   'observer-unreachable': {
     reason: 'The observer cannot be reached, or did not answer in time.',
-    remedy: 'Run idunn status to see the observer; it is restarted by itself, and what waits for it goes on then.',
+    remedy:
+      'Run idunn status to see the observer: one that has ended is restarted by itself, one that lives and says nothing is replaced by idunn restart observer. What waits for it goes on then.',
     blame: 'system',
     retry: 'retryable',
   },
