@@ -1,6 +1,6 @@
 import type { DoctorCheck, TargetStatus } from '@idunn/client';
 import type { AttendantDriver } from '@idunn/drivers';
-import type { Clock } from '@idunn/kernel';
+import { type Clock, catalogue } from '@idunn/kernel';
 
 type Shown = TargetStatus['attended'][number];
 
@@ -35,7 +35,7 @@ export async function attendantCheck(attendant: AttendantDriver): Promise<Doctor
         check,
         verdict: 'bad',
         detail: status.because,
-        remedy: 'Read attendant.log.stderr in the log directory; it is started again by itself.',
+        remedy: catalogue['attendant-unreachable'].remedy,
       };
     case 'seen': {
       const count = attended.kind === 'seen' ? attended.value.length : 'an unknown number of';

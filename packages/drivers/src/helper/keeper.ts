@@ -10,7 +10,11 @@ export interface HelperHello {
   readonly build: string;
 }
 
-export interface KeeperOptions<P extends HelperProtocol> {
+interface KeptProtocol extends HelperProtocol {
+  readonly answers: { readonly hello: HelperHello };
+}
+
+export interface KeeperOptions<P extends KeptProtocol> {
   readonly link: ControlLink<P>;
   readonly launch: HelperLaunch;
   readonly codes: { readonly unreachable: Code; readonly alreadyRunning: Code };
@@ -28,10 +32,12 @@ const MUTE_TIMES = 5;
 const LOOK_MS = 2_000;
 
 /** Keeps one helper running: found or started, and brought back at once when it dies, for ever. */
-export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
+export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
   readonly #options: KeeperOptions<P>;
   #ensuring: Promise<Outcome<P['answers']['hello']>> | null = null;
   #kept = false;
+  /** Of the last one that answered; whoever hangs is ended by hand. */
+  #pid: number | null = null;
   /** Why it is not linked now, where it was or an attempt has ended. */
   #loss: string | null = null;
   readonly #listeners: (() => void)[] = [];
@@ -60,7 +66,8 @@ export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
   /** The link went down. */
   lost(): void {
     const { link, launch } = this.#options;
-    this.#stands(link.isMute ? `The ${launch.name} does not answer any more.` : `The ${launch.name} has gone.`);
+    const gone = `The ${launch.name} has gone.`;
+    this.#stands(link.isMute ? this.#hanging(`The ${launch.name} does not answer any more.`) : gone);
     void this.#revive();
   }
 
@@ -83,10 +90,17 @@ export class HelperKeeper<P extends HelperProtocol> implements LinkPort {
     for (const tell of this.#listeners) tell();
   }
 
+  /** What is said of one that may hang, with the process to look at. */
+  #hanging(because: string): string {
+    const isNamed = this.#options.link.isMute && this.#pid !== null;
+    return isNamed ? `${because} It runs as process ${this.#pid}.` : because;
+  }
+
   #attempt(): Promise<Outcome<P['answers']['hello']>> {
     this.#ensuring ??= this.#reach()
       .then((reached) => {
-        this.#stands(reached.ok ? null : reached.refusal.reason);
+        if (reached.ok) this.#pid = reached.value.pid;
+        this.#stands(reached.ok ? null : this.#hanging(reached.refusal.reason));
         return reached;
       })
       .finally(() => {

@@ -179,7 +179,7 @@ export const authorityErrors = entries({
   },
   'route-unreadable': {
     reason: 'The router could not be asked what it serves.',
-    remedy: 'Run idunn doctor to see the router; it is restarted by itself.',
+    remedy: 'Run idunn doctor to see the router, and what brings it back.',
     blame: 'system',
     retry: 'retryable',
   },

@@ -3,7 +3,8 @@ import { entries } from './entry.ts';
 export const routerErrors = entries({
   'router-unreachable': {
     reason: 'The router of this fleet does not answer on its control socket.',
-    remedy: 'Run idunn doctor; it starts the router again and shows the last lines of its log.',
+    remedy:
+      'One that has ended is started again by itself; one that hangs is not: end the process that this message names with kill -9, and another takes its place. router.log.stderr in the log directory says more.',
     blame: 'system',
     retry: 'retryable',
   },
