@@ -2,6 +2,7 @@ import { type Code, type Json, type Refusal, refusal } from '@idunn/kernel';
 import type { Launch, Subject } from '../records/body.ts';
 import type { DeployState } from '../records/transaction.ts';
 import { type Decision, enter, tolerate } from './decision.ts';
+import type { EffectOf } from './effects.ts';
 import { answerTo, type DeployEvidence, slotOf } from './evidence.ts';
 
 /** What exists of a candidate when its deployment fails. */
@@ -25,10 +26,15 @@ export function withLastWords(
   const word = slotOf(e, launch.id).word;
   const effect = { kind: 'autopsy', activation: launch.id, word: word.kind === 'seen' ? word.value : null } as const;
   return tolerate(e, effect, { what: 'the last words of the candidate' }, (words) => {
-    if (words === null) return then(why);
+    if (words === null) return then(tell(why, { log: [`It cannot be read: ${whyUnread(e, effect)}`] }));
     const { exit, log, presence, reading } = words;
     return then(tell(why, { ...(exit === null ? {} : { exit }), log, presence, probe: lastProbe(e) ?? reading }));
   });
+}
+
+function whyUnread(e: DeployEvidence, autopsy: EffectOf<'autopsy'>): string {
+  const answered = answerTo(e, autopsy);
+  return answered?.outcome.ok === false ? answered.outcome.refusal.reason : 'nobody answered';
 }
 
 function tell(why: Refusal, words: { readonly [name: string]: Json }): Refusal {

@@ -165,4 +165,5 @@ test('F5, I9: last words that no driver can read hold neither the abort nor the 
   const back = after(5);
   assert.ok(back.kind === 'persist' && back.state.phase === 'returning');
   assert.equal(back.state.why.code, 'candidate-never-active');
+  assert.deepEqual(back.state.why.detail, { log: ['It cannot be read: no'] });
 });
