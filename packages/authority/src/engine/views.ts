@@ -1,5 +1,5 @@
 import { type Code, catalogue, type Evidence, type Moment, moment } from '@idunn/kernel';
-import type { Steward } from '@idunn/release';
+import type { Plan, Steward } from '@idunn/release';
 import type { IncidentCode } from '../model/incident-code.ts';
 import type { EnginePorts } from '../ports/engine-ports.ts';
 import type { Freeze } from '../ports/freeze-port.ts';
@@ -73,7 +73,7 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   const head = record.queue[0];
   const shown = head ?? record.restart ?? undefined;
   const lane = shown === undefined ? undefined : actor.lanes.get(shown);
-  const steward = plan === null ? await stewardIn(core, lane?.tx) : plan.steward;
+  const steward = await stewardOf(core, lane?.tx, plan);
   const [rows, route, stops, process] = await Promise.all([
     state === null ? null : ports.lease.read(state),
     contract === null ? null : ports.route.read(contract.name),
@@ -151,11 +151,16 @@ export async function targetView(core: EngineCore, actor: TargetActor | null, ta
   };
 }
 
-/** Of a first deployment, whose steward may hold it already. */
-async function stewardIn({ library }: EngineCore, tx: TransactionRecord | undefined): Promise<Steward | null> {
+/** Whose second freeze counts: of the deployment at work, as it was planned, else of what is admitted (I8). */
+export async function stewardOf(
+  { library }: { readonly library: Pick<EngineCore['library'], 'plan'> },
+  tx: TransactionRecord | undefined,
+  admitted: Plan | null,
+): Promise<Steward | null> {
   const subject = tx === undefined ? null : (candidateOf(tx)?.subject ?? null);
   const digest = subject?.plan ?? (tx !== undefined && 'plan' in tx.state ? tx.state.plan : null);
-  return digest === null ? null : ((await library.plan(digest))?.steward ?? null);
+  const plan = digest === null ? null : await library.plan(digest);
+  return (plan ?? admitted)?.steward ?? null;
 }
 
 function leaseOf(rows: Evidence<LeaseRows>): TargetView['lease'] {
