@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   type Outcome,
@@ -14,10 +14,10 @@ import {
   systemTimers,
 } from '@idunn/kernel';
 import { faultsOf, renderFaults } from '@idunn/release';
-import { destination, type Logger, pino } from 'pino';
 import { problemOf } from './api/answer.ts';
 import { compose } from './compose.ts';
 import { ending } from './ending.ts';
+import { fileLog } from './file-log.ts';
 import { type Machine, openGround } from './ground.ts';
 import { MACHINE } from './machine.ts';
 
@@ -52,14 +52,11 @@ function fail(why: Refusal): never {
   process.exit(1);
 }
 
-const fileLog = (logs: string): Logger =>
-  pino(
-    { base: { pid: process.pid } },
-    destination({ dest: join(logs, 'daemon.log'), append: true, mode: 0o600, sync: true }),
-  );
-
 // Whatever the umask was: nothing that Idunn or its programs make can be written by others.
 process.umask(process.umask(0o077) | 0o022);
+
+// Where it says something for people there may be no room for it.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const { username, uid } = userInfo();
 const machine: Machine = {

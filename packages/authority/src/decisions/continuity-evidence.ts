@@ -31,8 +31,11 @@ export interface ContinuityEvidence extends Pick<DeployEvidence, 'now' | 'answer
   readonly route: Evidence<RouteState>;
   /** Whether what is projected is a launch of this target; read only when it is none that the record names. */
   readonly projected: { readonly activation: string; readonly issued: boolean } | null;
-  /** When this engine began to listen to the process, monotonic milliseconds: silence before that says nothing. */
-  readonly heardSinceMs: number;
+  /**
+   * Since and until when the process was listened to, monotonic milliseconds: silence before that and after it says
+   * nothing.
+   */
+  readonly listened: { readonly sinceMs: number; readonly untilMs: number };
 }
 
 export const NOT_LOOKED = unknown('not read');

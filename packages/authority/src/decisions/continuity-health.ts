@@ -7,9 +7,13 @@ export type Health =
   | { readonly kind: 'lapsed'; readonly detail: string; readonly wakeAtMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string };
 
+/** How often it is looked for whether whoever speaks for a program is heard again. */
+const LISTEN_AGAIN_MS = 1_000;
+
 /**
  * Judges by the newest word on either way, its lease connection or the observer's; a word about another activation is
- * worth nothing (I5). A presence that lapsed is failed only once the binding's own patience is over as well.
+ * worth nothing (I5). A presence that lapsed is failed only once the binding's own patience is over as well, and
+ * what nobody listened to is no silence of the process (I10).
  */
 export function healthOf(e: ContinuityEvidence, body: Body): Health {
   const { activation } = body.document;
@@ -21,16 +25,18 @@ export function healthOf(e: ContinuityEvidence, body: Body): Health {
   }
   if (relayed?.state === 'failed') return { kind: 'failed', detail: 'its presence says failed' };
   const nowMs = e.now.monotonicMs;
+  const { sinceMs, untilMs } = e.listened;
   const heardMs = Math.max(
-    e.heardSinceMs,
+    sinceMs,
     own === null ? Number.NEGATIVE_INFINITY : nowMs - own.ageMs,
     relayed?.observedAtMs ?? Number.NEGATIVE_INFINITY,
   );
   const lapseMs = heardMs + e.plan.health.freshnessMs;
-  if (nowMs < lapseMs) return { kind: 'well', wakeAtMs: lapseMs };
+  const wakeAt = (ms: number): number => (ms > nowMs ? ms : nowMs + LISTEN_AGAIN_MS);
+  if (untilMs < lapseMs) return { kind: 'well', wakeAtMs: wakeAt(lapseMs) };
   const { failedAfterMs } = e.plan.continuity;
-  const detail = `${activation} has said nothing for ${Math.round((nowMs - heardMs) / 1_000)} s`;
+  const detail = `${activation} has said nothing for ${Math.round((untilMs - heardMs) / 1_000)} s`;
   if (failedAfterMs === null) return { kind: 'lapsed', detail, wakeAtMs: null };
   const failedMs = lapseMs + failedAfterMs;
-  return nowMs >= failedMs ? { kind: 'failed', detail } : { kind: 'lapsed', detail, wakeAtMs: failedMs };
+  return untilMs >= failedMs ? { kind: 'failed', detail } : { kind: 'lapsed', detail, wakeAtMs: wakeAt(failedMs) };
 }

@@ -40,7 +40,7 @@ const evidence = (more: Partial<ContinuityEvidence> = {}): ContinuityEvidence =>
   holder: { issued: true, found: NOT_LOOKED },
   route: NOT_LOOKED,
   projected: null,
-  heardSinceMs: NOW.monotonicMs,
+  listened: { sinceMs: NOW.monotonicMs, untilMs: (more.now ?? NOW).monotonicMs },
   answers: {},
   running: [],
   ...more,
@@ -361,4 +361,25 @@ test('F11: a presence that lapsed is an incident; it is a death only as the bind
   const plan = { ...OLD.plan, continuity: { failedAfterMs: 10_000 } };
   const failed = decideContinuity(evidence({ ...silent, plan, now: laterBy(lapsedMs + 10_000) }));
   assert.ok(failed.kind === 'act' && failed.effect.kind === 'end-process', 'ended and seen gone before the next one');
+});
+
+test('I10: what nobody listened to is no silence of the process; who speaks for it is listened for again', () => {
+  const { freshnessMs } = OLD.plan.health;
+  const plan = { ...OLD.plan, continuity: { failedAfterMs: 10_000 } };
+  const now = laterBy(10 * freshnessMs + 10_000);
+  const word = unknown('the observer is away');
+  const target = { ...TARGET, queue: [], draining: ['tx-0'] };
+  const listenedFor = (silentMs: number, endMs: number) =>
+    decideContinuity(evidence({ now, plan, word, target, listened: { sinceMs: endMs - silentMs, untilMs: endMs } }));
+  const concerned = (decision: ReturnType<typeof listenedFor>) => {
+    assert.ok(decision.kind === 'rest', decision.kind);
+    assert.ok(decision.wakeAtMs !== null && decision.wakeAtMs > now.monotonicMs);
+    return decision.concerns.map(({ code }) => code);
+  };
+  for (const endMs of [now.monotonicMs, now.monotonicMs - 5 * freshnessMs]) {
+    assert.deepEqual(concerned(listenedFor(freshnessMs - 1, endMs)), []);
+    assert.deepEqual(concerned(listenedFor(freshnessMs + 9_999, endMs)), ['presence-lapsed']);
+    const failed = listenedFor(freshnessMs + 10_000, endMs);
+    assert.ok(failed.kind === 'act' && failed.effect.kind === 'end-process');
+  }
 });

@@ -157,7 +157,7 @@ const vigil = (more: Partial<Parameters<typeof decideContinuity>[0]> = {}): Para
   holder: { issued: true, found: absent },
   route: unknown('not read'),
   projected: null,
-  heardSinceMs: NOW.monotonicMs,
+  listened: { sinceMs: NOW.monotonicMs, untilMs: NOW.monotonicMs },
   answers: {},
   running: [],
   ...more,

@@ -82,7 +82,7 @@ test('I9, F22: whom the row names is left stranded when a stuck handover is supe
     holder: evidence().holder,
     route: absent,
     projected: null,
-    heardSinceMs: NOW.monotonicMs,
+    listened: { sinceMs: NOW.monotonicMs, untilMs: NOW.monotonicMs },
     answers: {},
     running: [],
   });

@@ -217,7 +217,7 @@ export class Vigil {
       ...this.#lease,
       route: this.#route,
       projected: this.#projected,
-      heardSinceMs: this.#heardSince(body),
+      listened: this.#listened(body),
       answers: Object.fromEntries(this.#answers),
       running: [...this.#running.keys()],
     };
@@ -271,6 +271,14 @@ export class Vigil {
       this.#forgetLease();
     }
     return this.#heard.sinceMs;
+  }
+
+  #listened(body: Body): ContinuityEvidence['listened'] {
+    const { clock, channel } = this.#core.ports;
+    const sinceMs = this.#heardSince(body);
+    const spoken = channel.listened?.(body.document.activation) ?? null;
+    if (spoken === null) return { sinceMs, untilMs: clock.monotonicMs() };
+    return { sinceMs: Math.max(sinceMs, spoken.sinceMs), untilMs: spoken.untilMs };
   }
 
   async #persist(

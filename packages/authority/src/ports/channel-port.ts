@@ -43,6 +43,11 @@ export interface ChannelPort {
   open(handle: WorkloadHandle): Promise<Outcome<'open'>>;
   /** The newest presence of this connection with its age on the monotonic clock. */
   presence(activation: string): Evidence<{ readonly presence: Presence; readonly ageMs: number }>;
+  /**
+   * The span in which a silence would have been the program's own, for one that somebody else speaks for, in monotonic
+   * milliseconds; `null` where it speaks for itself. Beyond it nobody listened, and nothing can be said of it (I10).
+   */
+  listened?(activation: string): { readonly sinceMs: number; readonly untilMs: number } | null;
   /** Asks the process to read the nonce back through its own open connections and sign it; per store id. */
   echo(activation: string, nonce: string, withinMs: number): Promise<Evidence<Readonly<Record<string, string>>>>;
   relinquish(

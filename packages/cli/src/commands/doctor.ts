@@ -23,6 +23,8 @@ export async function doctor(environment: Environment, options: CommonOptions): 
     await linger(directories, { name: username, uid }),
     await diskSpace('state', directories.state),
     await diskSpace('releases', directories.releases),
+    await diskSpace('logs', directories.logs),
+    await diskSpace('runtime', directories.runtime),
     await keyPermissions(directories),
     ...(await daemonChecks(opened.value)),
   ];

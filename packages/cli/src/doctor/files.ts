@@ -36,15 +36,19 @@ export async function linger({ runtime }: FleetDirectories, user: { name: string
       );
 }
 
-const LOW_BYTES = 1024 ** 3;
+const GIB_BYTES = 1024 ** 3;
+const MIB_BYTES = 1024 ** 2;
+/** What is little room: releases and records grow; a log, and the files of a launch, need little. */
+const LOW_BYTES = { state: GIB_BYTES, releases: GIB_BYTES, logs: 64 * MIB_BYTES, runtime: 4 * MIB_BYTES } as const;
 
-export async function diskSpace(name: string, directory: string): Promise<DoctorCheck> {
+export async function diskSpace(name: keyof typeof LOW_BYTES, directory: string): Promise<DoctorCheck> {
   const check = `disk of ${name}`;
   try {
     const { bavail, bsize } = await statfs(await nearestExisting(directory));
     const free = bavail * bsize;
-    const text = `${(free / LOW_BYTES).toFixed(1)} GiB free for ${directory}`;
-    return free < LOW_BYTES
+    const room = free < GIB_BYTES ? `${Math.floor(free / MIB_BYTES)} MiB` : `${(free / GIB_BYTES).toFixed(1)} GiB`;
+    const text = `${room} free for ${directory}`;
+    return free < LOW_BYTES[name]
       ? bad(check, text, 'Free some space, or name a directory on another disk in fleet.toml.')
       : good(check, text);
   } catch (error) {

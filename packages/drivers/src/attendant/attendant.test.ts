@@ -66,6 +66,23 @@ test('the attendant that was killed comes back by itself and goes on from its fi
   assert.notEqual(value(await attendant.status()).pid, first);
 });
 
+test('I10: nobody listens to a program while no attendant does, and the next one listens from its own begin', async (t) => {
+  const bench = new AttendedBench(t);
+  const attendant = bench.attendant();
+  const handle = await bench.attended();
+  assert.equal(attendant.listened?.(handle.activation), null);
+  must(await attendant.open(handle));
+  await bench.until(() => bench.states(handle) === 'active');
+  const before = attendant.listened?.(handle.activation) ?? assert.fail();
+  const hello = await attendant.status();
+  assert.ok(hello.kind === 'seen');
+  await killed(hello.value.pid);
+  const words = bench.heard.length;
+  await bench.until(() => bench.heard.length > words);
+  const after = attendant.listened?.(handle.activation) ?? assert.fail();
+  assert.ok(before.sinceMs <= before.untilMs && before.untilMs < after.sinceMs && after.sinceMs <= after.untilMs);
+});
+
 test('I6: without a daemon the observer hears on, and the next daemon hears the newest word at once', async (t) => {
   const bench = new AttendedBench(t);
   const first = bench.attendant();

@@ -16,6 +16,7 @@ export function channelsOf(embedded: ChannelPort, attendant: AttendantDriver, is
     open: async (handle) => (await byDocument(handle.activation)).open(handle),
     // Only what was opened can have been heard.
     presence: (activation) => (attendant.holds(activation) ? attendant : embedded).presence(activation),
+    listened: (activation) => attendant.listened?.(activation) ?? null,
     echo: async (activation, nonce, withinMs) => (await byDocument(activation)).echo(activation, nonce, withinMs),
     relinquish: async (activation, request, withinMs) =>
       (await byDocument(activation)).relinquish(activation, request, withinMs),

@@ -96,6 +96,8 @@ class Attendants implements AttendantDriver {
   readonly #listeners: ((event: ChannelEvent) => void)[] = [];
   readonly #link: ControlLink<AttendantProtocol>;
   readonly #keeper: HelperKeeper<AttendantProtocol>;
+  /** Since when this link, or the last one, is up, and when the attendant said anything last. */
+  #listened: { readonly sinceMs: number; readonly untilMs: number } | null = null;
 
   constructor(options: AttendantDriverOptions) {
     this.#options = options;
@@ -106,8 +108,12 @@ class Attendants implements AttendantDriver {
       controlSocket,
       greeting: { fleet },
       timers,
-      state: (state) => (state === 'up' ? void this.#retell() : this.#keeper.lost()),
+      state: (state) => (state === 'up' ? this.#up() : this.#keeper.lost()),
       notice: (notice) => this.#hear(notice),
+      heard: () => {
+        const nowMs = options.clock.monotonicMs();
+        this.#listened = { sinceMs: this.#listened?.sinceMs ?? nowMs, untilMs: nowMs };
+      },
     });
     const words = ['--fleet', fleet, '--control', controlSocket, '--state', stateFile, '--build', build, '--notify'];
     this.#keeper = new HelperKeeper({
@@ -153,6 +159,13 @@ class Attendants implements AttendantDriver {
     if (line.presence === null) return absent;
     const { presence, atMs } = line.presence;
     return seen({ presence, ageMs: this.#options.clock.monotonicMs() - atMs });
+  }
+
+  /** Its silence is the attendant's, for as long as that one is not heard. */
+  listened(activation: string): { readonly sinceMs: number; readonly untilMs: number } | null {
+    if (!this.#lines.has(activation)) return null;
+    const nowMs = this.#options.clock.monotonicMs();
+    return this.#listened ?? { sinceMs: nowMs, untilMs: nowMs };
   }
 
   echo(): Promise<Evidence<Readonly<Record<string, string>>>> {
@@ -241,6 +254,12 @@ class Attendants implements AttendantDriver {
       this.#hear(answer.value as object);
     }
     return outcomeOf(answer, ATTENDANT);
+  }
+
+  #up(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#listened = { sinceMs: nowMs, untilMs: nowMs };
+    void this.#retell();
   }
 
   /**

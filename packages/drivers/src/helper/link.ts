@@ -54,6 +54,8 @@ export interface LinkOptions<P extends HelperProtocol> extends HelperName {
   readonly timers: Timers;
   readonly state: (state: 'up' | 'down') => void;
   readonly notice: (notice: P['notice']) => void;
+  /** Told of each message, before what it says is. */
+  readonly heard?: () => void;
 }
 
 const HELLO_MS = 2_000;
@@ -149,6 +151,7 @@ export class ControlLink<P extends HelperProtocol> {
   }
 
   #take(message: Reply | P['notice']): void {
+    this.#options.heard?.();
     if (!('id' in message)) {
       this.#options.notice(message);
       return;
