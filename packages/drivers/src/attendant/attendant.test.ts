@@ -66,7 +66,7 @@ test('the attendant that was killed comes back by itself and goes on from its fi
   assert.notEqual(value(await attendant.status()).pid, first);
 });
 
-test('I10: nobody listens to a program while no attendant does, and the next one listens from its own begin', async (t) => {
+test('I10: nobody listens to a program while no attendant does; the next one listens from its own begin', async (t) => {
   const bench = new AttendedBench(t);
   const attendant = bench.attendant();
   const handle = await bench.attended();
