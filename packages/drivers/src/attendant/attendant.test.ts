@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { test } from 'node:test';
 import { type Evidence, systemTimers } from '@idunn/kernel';
 import { ControlLink } from '../helper/link.ts';
@@ -81,6 +82,17 @@ test('I10: nobody listens to a program while no attendant does; the next one lis
   await bench.until(() => bench.heard.length > words);
   const after = attendant.listened?.(handle.activation) ?? assert.fail();
   assert.ok(before.sinceMs <= before.untilMs && before.untilMs < after.sinceMs && after.sinceMs <= after.untilMs);
+});
+
+test('I9: an attendant that cannot be started is tried again, and is told of what was opened meanwhile', async (t) => {
+  const bench = new AttendedBench(t);
+  const attendant = bench.attendant();
+  const handle = await bench.attended();
+  await mkdir(bench.controlSocket);
+  const opened = await attendant.open(handle);
+  assert.ok(!opened.ok);
+  await rmdir(bench.controlSocket);
+  await bench.until(() => bench.states(handle) === 'active');
 });
 
 test('I6: without a daemon the observer hears on, and the next daemon hears the newest word at once', async (t) => {

@@ -18,6 +18,7 @@ import {
 import type { Activation, Presence } from '@idunn/readiness';
 import type { z } from 'zod';
 import { PresenceEar } from '../channel/presence-ear.ts';
+import { hungAt } from '../helper/hung.ts';
 import { HelperKeeper, withOutdated } from '../helper/keeper.ts';
 import { type Answer, ControlLink, outcomeOf } from '../helper/link.ts';
 import {
@@ -75,8 +76,8 @@ export interface AttendantDriver extends ChannelPort {
 interface Line {
   readonly handle: WorkloadHandle;
   readonly key: VerificationKey;
-  /** The attendant said once that it speaks for it. */
-  attended: boolean;
+  /** A new attendant is told of it: one before was, or whoever opened it could not and has given up. */
+  retold: boolean;
   presence: { readonly presence: Presence; readonly atMs: number } | null;
 }
 
@@ -127,6 +128,8 @@ class Attendants implements AttendantDriver {
       },
       codes: { unreachable: 'attendant-unreachable', alreadyRunning: 'attendant-already-running' },
       replace: (hello) => this.#replace(hello),
+      // It grants nothing and carries nothing: its successor goes on from its file.
+      hung: hungAt(controlSocket, options.clock),
       timers,
     });
   }
@@ -141,11 +144,15 @@ class Attendants implements AttendantDriver {
       const minted = await this.#options.activation(handle.activation);
       if (!minted.ok) return minted;
       const key = verificationKey(minted.value.publicKey);
-      this.#lines.set(handle.activation, { handle, key, attended: false, presence: null });
+      this.#lines.set(handle.activation, { handle, key, retold: false, presence: null });
     }
     const running = await this.#keeper.ensure();
-    if (!running.ok) return running;
     const line = this.#lines.get(handle.activation);
+    if (!running.ok) {
+      if (line !== undefined) line.retold = true;
+      this.#keeper.goOn();
+      return running;
+    }
     if (line === undefined) {
       return refused(refusal('channel-closed', `The attending of ${handle.activation} was given up.`));
     }
@@ -250,7 +257,7 @@ class Attendants implements AttendantDriver {
     const directory = this.#options.activationDirectory(activation);
     const answer = await this.#link.call('attend', { activation, directory, pid, startTime }, ANSWER_MS);
     if (answer.kind === 'value') {
-      line.attended = true;
+      line.retold = true;
       this.#hear(answer.value as object);
     }
     return outcomeOf(answer, ATTENDANT);
@@ -267,7 +274,7 @@ class Attendants implements AttendantDriver {
    * after the other: the answer of each is its newest presence, and a thousand at once are more than a peer takes.
    */
   async #retell(): Promise<void> {
-    for (const line of [...this.#lines.values()].filter(({ attended }) => attended)) {
+    for (const line of [...this.#lines.values()].filter(({ retold }) => retold)) {
       const attended = await this.#attend(line);
       if (attended.ok) continue;
       this.#options.log?.(`${line.handle.activation} is not attended: ${attended.refusal.reason}`);

@@ -37,6 +37,7 @@ test('a helper that goes while it is asked to make way is looked for again', asy
       keeper.lost();
       return 'stays';
     },
+    hung: { find: async () => null },
     timers: time,
   });
   await keeper.ensure();
@@ -62,6 +63,7 @@ test('F2: one that hangs is told with its process, which nobody but a person end
     link: link as unknown as ControlLink<Protocol>,
     launch: { name: 'router', argv: ['none'], files: [], logFile: 'none', failed: 'router-start-failed' },
     codes: { unreachable: 'router-unreachable', alreadyRunning: 'router-already-running' },
+    hung: { find: async () => null },
     timers: time,
   });
   const told: unknown[] = [];
@@ -81,4 +83,53 @@ test('F2: one that hangs is told with its process, which nobody but a person end
     'The router does not answer any more. It runs as process 4719.',
     'The router did not answer hello. It runs as process 4719.',
   ]);
+});
+
+test('I9: one that hangs is ended where that costs nobody anything, and another is started', async () => {
+  const hello = { pid: 2, build: 'sha256:0' };
+  const time = new FakeTime();
+  const listener = {
+    kind: 'linux-process',
+    pid: 7,
+    startTime: '1',
+    bootId: 'b',
+    controlGroup: null,
+    pidNamespace: 'n',
+  } as const;
+  const ended: number[] = [];
+  let asked = 0;
+  const link = {
+    hello: null as HelperHello | null,
+    isMute: true,
+    async connect() {
+      asked += 1;
+      if (ended.length === 0) return refused(refusal('attendant-unreachable', 'The attendant does not answer.'));
+      this.isMute = false;
+      this.hello = hello;
+      return ok(hello);
+    },
+    close: () => undefined,
+  };
+  const keeper = new HelperKeeper<Protocol>({
+    link: link as unknown as ControlLink<Protocol>,
+    launch: { name: 'attendant', argv: ['none'], files: [], logFile: 'none', failed: 'attendant-start-failed' },
+    codes: { unreachable: 'attendant-unreachable', alreadyRunning: 'attendant-already-running' },
+    hung: { find: async () => listener, end: ({ pid }) => void ended.push(pid) },
+    timers: time,
+  });
+  const told: string[] = [];
+  keeper.onStanding(() => told.push(JSON.stringify(keeper.standing())));
+  keeper.ensure();
+  keeper.lost();
+  while (link.hello === null) {
+    time.pass(1_000);
+    await new Promise(setImmediate);
+  }
+  await new Promise(setImmediate);
+  assert.ok(asked > 5, 'it was asked again and again before');
+  assert.deepEqual([ended, keeper.standing()], [[7], { kind: 'up' }]);
+  assert.ok(
+    told.some((text) => text.includes('Process 7 hung and is ended; another is started.')),
+    told.join(),
+  );
 });

@@ -1,5 +1,6 @@
 import type { LinkPort, LinkStanding } from '@idunn/authority';
-import { type Code, type Outcome, ok, refusal, refused, type Timers } from '@idunn/kernel';
+import { type Code, type Outcome, ok, type Refusal, refusal, refused, type Timers } from '@idunn/kernel';
+import type { Hung } from './hung.ts';
 import type { ControlLink, HelperProtocol } from './link.ts';
 import { type HelperLaunch, startHelper } from './start.ts';
 
@@ -20,6 +21,7 @@ export interface KeeperOptions<P extends KeptProtocol> {
   readonly codes: { readonly unreachable: Code; readonly alreadyRunning: Code };
   /** Told to the running helper that is to make way for the installed bytes; left out where it is never replaced. */
   readonly replace?: (hello: P['answers']['hello']) => Promise<'asked' | 'stays'>;
+  readonly hung: Hung;
   readonly timers: Timers;
 }
 
@@ -38,8 +40,11 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
   #kept = false;
   /** Of the last one that answered; whoever hangs is ended by hand. */
   #pid: number | null = null;
+  #reviving = false;
   /** Why it is not linked now, where it was or an attempt has ended. */
   #loss: string | null = null;
+  /** In the last attempt it was asked again and again, and never answered. */
+  #hangs = false;
   readonly #listeners: (() => void)[] = [];
 
   constructor(options: KeeperOptions<P>) {
@@ -50,6 +55,11 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
   ensure(): Promise<Outcome<P['answers']['hello']>> {
     this.#kept = true;
     return this.#attempt();
+  }
+
+  /** One that could not be reached is tried again and again, though nobody asks for it any more. */
+  goOn(): void {
+    void this.#revive();
   }
 
   /** As `ensure`, for somebody who only looks: it is looked for on, and nobody waits for it long. */
@@ -98,9 +108,10 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
 
   #attempt(): Promise<Outcome<P['answers']['hello']>> {
     this.#ensuring ??= this.#reach()
-      .then((reached) => {
-        if (reached.ok) this.#pid = reached.value.pid;
-        this.#stands(reached.ok ? null : this.#hanging(reached.refusal.reason));
+      .then(async (answered) => {
+        if (answered.ok) this.#pid = answered.value.pid;
+        const reached = answered.ok ? answered : refused(await this.#withHung(answered.refusal));
+        this.#stands(reached.ok ? null : reached.refusal.reason);
         return reached;
       })
       .finally(() => {
@@ -108,6 +119,16 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
         if (!this.#kept) this.#options.link.close(); // It was let go while it was looked for.
       });
     return this.#ensuring;
+  }
+
+  /** One that hangs lets no other in: it is ended where that costs nobody anything, or a person is told which it is. */
+  async #withHung(refusal: Refusal): Promise<Refusal> {
+    const { hung } = this.#options;
+    const one = this.#hangs ? await hung.find() : null;
+    this.#pid = one?.pid ?? this.#pid;
+    if (one === null || hung.end === undefined) return { ...refusal, reason: this.#hanging(refusal.reason) };
+    hung.end(one);
+    return { ...refusal, reason: `${refusal.reason} Process ${one.pid} hung and is ended; another is started.` };
   }
 
   async #reach(): Promise<Outcome<P['answers']['hello']>> {
@@ -121,6 +142,7 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
 
   async #reachAny(): Promise<Outcome<P['answers']['hello']>> {
     const { link, launch, codes, timers } = this.#options;
+    this.#hangs = false;
     const running = await link.connect();
     if (running.ok || running.refusal.code !== codes.unreachable) return running;
     // While one hangs no other would be let in.
@@ -131,6 +153,7 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
       const elsewhere = await link.connect();
       if (elsewhere.ok || elsewhere.refusal.code !== codes.unreachable) return elsewhere;
       if (link.isMute) mute += 1;
+      this.#hangs = mute === MUTE_TIMES;
       await this.#pause();
     }
     return running;
@@ -142,11 +165,14 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
 
   /** An attempt may have been at its end already when the link went down. */
   async #revive(): Promise<void> {
+    if (this.#reviving) return;
+    this.#reviving = true;
     for (let waitMs = RECONNECT_MS.first; this.#kept; waitMs = Math.min(waitMs * 2, RECONNECT_MS.most)) {
       await this.#attempt();
-      if (this.#options.link.hello !== null) return;
+      if (this.#options.link.hello !== null) break;
       await this.#pause(waitMs);
     }
+    this.#reviving = false;
   }
 }
 

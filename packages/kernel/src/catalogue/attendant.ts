@@ -4,7 +4,7 @@ export const attendantErrors = entries({
   'attendant-unreachable': {
     reason: 'The attendant of this fleet does not answer on its control socket.',
     remedy:
-      'One that has ended is started again by itself; one that hangs is not: end the process that this message names with kill -9, and another takes its place. attendant.log.stderr in the log directory says more.',
+      'It is started again by itself, and one that hangs is ended first. Run idunn doctor to see it; attendant.log.stderr in the log directory says why it ended.',
     blame: 'system',
     retry: 'retryable',
   },

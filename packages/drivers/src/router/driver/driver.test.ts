@@ -160,6 +160,7 @@ test('a router that hangs is looked at without a long wait, and no other is star
     time.pass(500);
   }
   assert.match(JSON.stringify(driver.link.standing()), /down.*did not answer hello within 2000 ms/);
+  assert.match(JSON.stringify(driver.link.standing()), new RegExp(`It runs as process ${process.pid}\\.`));
   assert.ok(sockets.length > 2, `it was asked ${sockets.length} times`);
   driver.close();
   for (const socket of sockets) socket.destroy();

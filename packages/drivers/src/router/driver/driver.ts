@@ -10,6 +10,7 @@ import {
   type Timers,
   unknown,
 } from '@idunn/kernel';
+import { hungAt } from '../../helper/hung.ts';
 import { HelperKeeper, withOutdated } from '../../helper/keeper.ts';
 import { type Answer, ControlLink, outcomeOf } from '../../helper/link.ts';
 import { type Answers, type Ask, type Hello, type Notice, type Operation, PROTOCOL } from '../control/protocol.ts';
@@ -109,6 +110,8 @@ export function createRouterDriver(options: RouterDriverOptions): RouterDriver {
       const answer = await link.call('succeed', { program: [...program], build }, SUCCEED_MS);
       return answer.kind === 'lost' ? 'asked' : 'stays';
     },
+    // Connections that it carries would end with it, where it only hangs for a while.
+    hung: { find: hungAt(controlSocket, options.clock).find },
     timers,
   });
 
