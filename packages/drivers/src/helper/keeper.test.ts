@@ -119,7 +119,7 @@ test('I9: one that hangs is ended where that costs nobody anything, and another 
   });
   const told: string[] = [];
   keeper.onStanding(() => told.push(JSON.stringify(keeper.standing())));
-  keeper.ensure();
+  void keeper.ensure();
   keeper.lost();
   while (link.hello === null) {
     time.pass(1_000);

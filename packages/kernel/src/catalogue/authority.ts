@@ -61,14 +61,13 @@ export const authorityErrors = entries({
   'candidate-exited': {
     reason: 'The candidate ended before it was admitted.',
     remedy:
-      'Read its last lines in this message or with idunn logs, mend the program, and run idunn up again. One that goes to the background is to stay in the foreground.',
+      'Read its last lines in this message or with idunn logs, mend the program, and run idunn up again. One that puts itself into the background must be told to stay in the foreground.',
     blame: 'user',
     retry: 'final',
   },
   'candidate-failed': {
     reason: 'The candidate said of itself that it has failed.',
-    remedy:
-      'Read its last words in this message, mend the program, and run idunn up again. One that goes to the background is to stay in the foreground.',
+    remedy: 'Read its last words in this message, mend the program, and run idunn up again.',
     blame: 'user',
     retry: 'final',
   },
