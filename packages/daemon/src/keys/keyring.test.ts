@@ -34,6 +34,20 @@ test('a target’s signer is made when its binding is admitted, once, for its ow
   );
 });
 
+test('I9: a machine whose wall clock is wrong signs on with the keys that it has', async (t) => {
+  const state = await stateDirectory(t);
+  const at = (wallMs: number) => openKeyring(state, { ...systemClock(), wallMs: () => wallMs });
+  const made = [await at(Date.UTC(2026, 10)).authority(), await at(Date.UTC(2026, 10)).admit('ghostlight')];
+  for (const wallMs of [0, Date.UTC(2026, 9), Date.UTC(2099, 0)]) {
+    const keyring = at(wallMs);
+    const now = [await keyring.authority(), await keyring.signer('ghostlight')];
+    assert.deepEqual(
+      now.map((key) => (key.ok ? key.value.record : key.refusal)),
+      made.map((key) => key.ok && key.value.record),
+    );
+  }
+});
+
 test('I10: a key whose public record cannot be read is listed with the reason, not left out', async (t) => {
   const state = await stateDirectory(t);
   const keyring = openKeyring(state, systemClock());

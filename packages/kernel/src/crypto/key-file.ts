@@ -63,12 +63,13 @@ export async function createKeyFile(
 }
 
 /**
- * Loads a key for signing now. Refused as `key-missing`, `key-readable-by-others` (group or other bits, or another
- * owner), `key-malformed`, `key-wrong-purpose`, `key-not-yet-valid`, `key-expired` or `key-retired`.
+ * Loads a key for signing now; `wallMs` is left out for what is the machine's own. Refused as `key-missing`,
+ * `key-readable-by-others` (group or other bits, or another owner), `key-malformed`, `key-wrong-purpose`,
+ * `key-not-yet-valid`, `key-expired` or `key-retired`.
  */
 export async function loadKeyFile(
   file: string,
-  want: { readonly purpose: KeyPurpose; readonly wallMs: number },
+  want: { readonly purpose: KeyPurpose; readonly wallMs?: number },
 ): Promise<Outcome<KeyFile>> {
   const signingKey = await readSeedFile(file);
   if (!signingKey.ok) return signingKey;
@@ -77,7 +78,7 @@ export async function loadKeyFile(
   if (record.value.keyId !== signingKey.value.keyId) {
     return malformed(file, 'its public record is of another key');
   }
-  const use: KeyUse = { kind: 'now', wallMs: want.wallMs };
+  const use: KeyUse = want.wallMs === undefined ? { kind: 'own' } : { kind: 'now', wallMs: want.wallMs };
   const usable = usableKey(record.value, want.purpose, use);
   return usable.ok ? ok({ record: record.value, signingKey: signingKey.value }) : usable;
 }

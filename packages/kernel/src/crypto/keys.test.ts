@@ -47,6 +47,13 @@ test('a retired key verifies what was made before it retired, and nothing else',
   assert.equal(verdict(history('2026-06-01T00:00:00.000Z'), retired), 'key-retired');
 });
 
+test('I9: what a machine says to itself no wall clock forbids; a retired key and another purpose are refused', () => {
+  const own: KeyUse = { kind: 'own' };
+  assert.equal(verdict(own), key.keyId);
+  assert.equal(verdict(own, { ...record, retiredAt: '2026-06-01T00:00:00.000Z' }), 'key-retired');
+  assert.equal(verdict(own, record, 'authority'), 'key-wrong-purpose');
+});
+
 test('an expired key verifies history made within its span', () => {
   assert.equal(verdict(history('2026-06-01T00:00:00.000Z')), key.keyId);
   assert.equal(verdict(history('2027-06-01T00:00:00.000Z')), 'key-expired');

@@ -71,13 +71,17 @@ export function verificationKeyOf(key: SigningKey): VerificationKey {
   return known;
 }
 
-/** What a key is wanted for: a statement made now, or one of which it is known when it was made. */
+/**
+ * What a key is wanted for: a statement made now, one of which it is known when it was made, or what the machine that
+ * holds it says to itself, which no wall clock may forbid: one that is wrong would keep a service down (I9).
+ */
 export type KeyUse =
   | { readonly kind: 'now'; readonly wallMs: number }
+  | { readonly kind: 'own' }
   | { readonly kind: 'history'; readonly madeAtMs: number };
 
 /**
- * The verification key of a record, if it may be used so: its purpose fits, and the moment lies within its span.
+ * The verification key of a record, if it may be used so: its purpose fits, and a moment lies within its span.
  * A retired key verifies only what was made before it retired. Times are wall clock, in milliseconds: a span of
  * validity is written by people, for people.
  */
@@ -87,14 +91,15 @@ export function usableKey(record: KeyRecord, purpose: KeyPurpose, use: KeyUse): 
       refusal('key-wrong-purpose', `Key ${record.keyId} is for ${record.purpose}, and ${purpose} was asked of it.`),
     );
   }
-  const atMs = use.kind === 'now' ? use.wallMs : use.madeAtMs;
-  if (atMs < Date.parse(record.notBefore)) {
+  const atMs = use.kind === 'own' ? null : use.kind === 'now' ? use.wallMs : use.madeAtMs;
+  if (atMs !== null && atMs < Date.parse(record.notBefore)) {
     return refused(refusal('key-not-yet-valid', `Key ${record.keyId} is valid from ${record.notBefore} on.`));
   }
-  if (atMs >= Date.parse(record.notAfter)) {
+  if (atMs !== null && atMs >= Date.parse(record.notAfter)) {
     return refused(refusal('key-expired', `Key ${record.keyId} was valid until ${record.notAfter}.`));
   }
-  if (record.retiredAt !== null && (use.kind === 'now' || atMs >= Date.parse(record.retiredAt))) {
+  const isOlder = use.kind === 'history' && record.retiredAt !== null && use.madeAtMs < Date.parse(record.retiredAt);
+  if (record.retiredAt !== null && !isOlder) {
     return refused(
       refusal(
         'key-retired',
