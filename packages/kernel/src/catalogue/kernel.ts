@@ -106,7 +106,8 @@ export const kernelErrors = entries({
   },
   'store-write-failed': {
     reason: 'The record store could not be written.',
-    remedy: 'Check the disk of the state directory and the kernel log, then restart the daemon.',
+    remedy:
+      'Check that the state directory is mounted writable and belongs to the user of the daemon, its disk and the kernel log; then restart the daemon.',
     blame: 'system',
     retry: 'retryable',
   },

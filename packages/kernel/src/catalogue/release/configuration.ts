@@ -124,7 +124,8 @@ export const configurationErrors = entries({
   },
   'signer-missing': {
     reason: 'The target has no enrolled service signer on this machine.',
-    remedy: 'Run idunn key create on the target.',
+    remedy:
+      'Run idunn key create on the target; or where it has a key that cannot be used, mend what the message says of it.',
     blame: 'user',
     retry: 'retryable',
   },

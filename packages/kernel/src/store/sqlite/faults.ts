@@ -2,6 +2,8 @@ import { StoreFault } from '../port.ts';
 
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
+/** PERM, READONLY, IOERR, FULL, CANTOPEN: they tell of the disk and its mount, and nothing of the records. */
+const OF_THE_DISK: ReadonlySet<number | null> = new Set([3, 8, 10, SQLITE_FULL, 14]);
 
 /** SQLite's primary result code of an error, or `null` when it is another kind of error. */
 export function resultCodeOf(error: unknown): number | null {
@@ -21,8 +23,9 @@ export function writeFault(cause: unknown): StoreFault {
     : new StoreFault('store-write-failed', `The record store could not be written: ${messageOf(cause)}.`, { cause });
 }
 
-/** What a failed opening means to the caller. */
-export const openFault = (cause: unknown): StoreFault => (isFull(cause) ? writeFault(cause) : readFault(cause));
+/** What a failed opening means to the caller: only records that were seen to be damaged are to be put back (I10). */
+export const openFault = (cause: unknown): StoreFault =>
+  OF_THE_DISK.has(resultCodeOf(cause)) ? writeFault(cause) : readFault(cause);
 
 /** What a failed read means to the caller. */
 export function readFault(cause: unknown): StoreFault {
