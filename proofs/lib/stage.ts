@@ -17,8 +17,14 @@ export async function withScope<T>(act: (scope: Scope) => Promise<T>): Promise<T
     },
     diagnostic: (text: string) => console.error(text),
   };
-  const end = async (): Promise<void> => {
-    for (const each of endings.splice(0).toReversed()) await each();
+  const endAll = async (): Promise<void> => {
+    for (let each = endings.pop(); each !== undefined; each = endings.pop()) await each();
+  };
+  let ending: Promise<void> | null = null;
+  // Whoever is second waits for the first: what is interrupted fails while its parts are ended.
+  const end = (): Promise<void> => {
+    ending ??= endAll();
+    return ending;
   };
   const interrupted = (): void => {
     void end().finally(() => process.exit(1));
