@@ -89,6 +89,8 @@ function start(
   const { found, process } = slotOf(e, launch.id);
   const effect = { kind: 'start', subject, document: launch.document } as const;
   const started = answerTo<'start'>(e, effect);
+  // We took it away ourselves: without a control group nobody could say of it now that nothing is left.
+  if (answerTo(e, { kind: 'retire', activation: launch.id })?.outcome.ok === true) return frame.anew();
   // Looked for before it is started: a launch whose record was lost is found, never doubled (I6).
   if (found.kind === 'unknown') return unseen('the process of the candidate', found.because, frame.untilMs, e);
   if (found.kind === 'absent') {

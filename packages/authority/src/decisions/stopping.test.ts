@@ -24,7 +24,7 @@ import {
 } from '../testing/samples.ts';
 import { decide } from './decide.ts';
 import { type Effect, effectKey } from './effects.ts';
-import { type DeployEvidence, UNREAD_SLOT } from './evidence.ts';
+import { type DeployEvidence, type Slot, UNREAD_SLOT } from './evidence.ts';
 
 const reason = 'it owns the camera';
 const plansWith = (change: Partial<Plan>, ofOld: Partial<Plan> = change): DeployEvidence['plans'] => ({
@@ -186,19 +186,21 @@ test('I10, I9: a restart whose start was cut off is not told to have exited, and
   const spent = { [effectKey(start)]: { effect: start, outcome, atMs: NOW.monotonicMs, attempts: 1 } };
   const nobody: Effect = { kind: 'end-process', activation: again.id, handle: null, graceMs: 0 };
   const proof = { kind: 'gone', proof: 'tree-empty', forced: false };
-  const asked = (...given: Given) =>
+  const finding = (found: Slot['found'], ...given: Given) =>
     step(
       {
         plans: ALONE,
         target: { ...TARGET, takenBy: 'tx-1', restart: 'tx-1' },
-        slots: { 'act-old': { ...UNREAD_SLOT, process: absent }, [again.id]: { ...UNREAD_SLOT, found: absent } },
+        slots: { 'act-old': { ...UNREAD_SLOT, process: absent }, [again.id]: { ...UNREAD_SLOT, found } },
         answers: { ...answered([hold, 'held'], gone, ...given), ...spent },
       },
       restart,
     );
-  const left = asked();
+  const left = finding(absent);
   assert.deepEqual(left.kind === 'act' ? left.effect : left, nobody, 'whatever is left of it goes');
-  const next = asked([nobody, proof], [{ kind: 'retire', activation: again.id }, 'done']);
+  // Where there are no control groups, nothing tells of what was taken away.
+  const away = unknown('its directory is missing');
+  const next = finding(away, [nobody, proof], [{ kind: 'retire', activation: again.id }, 'done']);
   assert.ok(next.kind === 'persist' && next.state.phase === 'incumbent-fenced');
   assert.deepEqual(next.state.passage.successor.launch, { step: 'issued', id: 'act-fresh' });
   assert.deepEqual(next.state.passage.spent, [again.id]);

@@ -37,6 +37,8 @@ export interface ActivationFiles {
   readonly gate: string;
   /** Made by the launcher before it becomes the program. */
   readonly opened: string;
+  /** Says of an activation that was retired that nobody was left of it. */
+  readonly gone: string;
 }
 
 interface KeyFiles {
@@ -73,6 +75,7 @@ export function filesNamed(runtime: string, name: string): ActivationFiles {
     orders: `${directory}/orders.json`,
     gate: `${directory}/gate.sock`,
     opened: `${directory}/opened.json`,
+    gone: join(runtime, 'gone', name),
   };
 }
 

@@ -36,7 +36,7 @@ import type { ProcessDriverOptions } from './options.ts';
 import { endAll, insideTree, type OthersEnded } from './others.ts';
 import { Ports } from './ports.ts';
 import { Rehearsals } from './rehearsal/rehearsals.ts';
-import { removeActivation } from './retire.ts';
+import { markGone, removeActivation } from './retire.ts';
 import { clearGroups, groupOf, handleOf, type Machine, runsAs, type StartSite, startProgram } from './start.ts';
 import { stopTree } from './stop.ts';
 import { readTicket, type Ticket } from './ticket.ts';
@@ -255,6 +255,7 @@ class LinuxProcesses implements ProcessDriver {
       await scrubLogs(log, ticket.log.files, await redactorFor(files.keptSecrets));
       clearGroups(activation, this.#machine, ticket.controlGroup, this.#options.fleet);
     }
+    if (found.kind === 'absent') await markGone(files);
     await removeActivation(files);
     this.#ports.forget(activation);
     if (ticket !== null) await forgetOldLogs(dirname(log), (other) => isDirectory(this.#files(other).own));

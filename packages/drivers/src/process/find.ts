@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { absent, type Evidence, seen, unknown } from '@idunn/kernel';
 import type { RuntimeIdentity } from '@idunn/readiness';
@@ -45,9 +46,12 @@ export async function findProcess(search: Search): Promise<Evidence<Found>> {
   return byEnvironment(search, ticket, 'it had no control group, so a descendant may live');
 }
 
-/** Without a ticket nothing was ever spawned, as long as the directory itself is there to say so. */
+/**
+ * Without a ticket nothing was ever spawned, as long as the directory itself is there to say so; what was retired and
+ * seen gone is gone.
+ */
 async function findWithoutTicket(search: Search): Promise<Evidence<Found>> {
-  if (isDirectory(search.files.own)) return absent;
+  if (isDirectory(search.files.own) || existsSync(search.files.gone)) return absent;
   if (search.expectedGroup !== null) return inGroup(search, search.expectedGroup, null);
   return byEnvironment(search, null, `its directory ${search.files.own} is missing`);
 }

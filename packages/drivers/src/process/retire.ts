@@ -1,7 +1,22 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ActivationFiles, isSegment } from './activation-directory.ts';
-import { DRAFT, isDirectory, namesIn, removeEmpty, unlinkIfThere } from './files.ts';
+import { createPrivate, DRAFT, isDirectory, makeDirectory, namesIn, removeEmpty, unlinkIfThere } from './files.ts';
 import { takeBack } from './user/give.ts';
+
+/** Marks that are kept: each matters from its retirement until the records have gone on, which takes moments. */
+const MARKS_LIMIT = 1_000;
+
+/**
+ * Says that nobody was left of an activation, before its ticket goes that could show it: who dies before it has
+ * recorded the next step must not find an unknown that nothing ends (I6, I9).
+ */
+export async function markGone(files: ActivationFiles): Promise<void> {
+  const directory = dirname(files.gone);
+  const marks = await namesIn(directory);
+  if (marks.length >= MARKS_LIMIT) for (const mark of marks) await unlinkIfThere(join(directory, mark));
+  await makeDirectory(directory);
+  await createPrivate(files.gone, '');
+}
 
 /**
  * Removes the named files of an activation, keys and secrets first, the ticket last: a retirement that died half-way

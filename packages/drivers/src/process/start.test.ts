@@ -82,6 +82,20 @@ test('I10: find is absent before the start and after the end, and unknown when n
   assert.equal((await plain.driver.find('game', 'act-never-minted')).kind, 'unknown');
 });
 
+test('I6, I9: what was retired and seen gone stays absent, for a later daemon too; what was never proven does not', async (t) => {
+  const bench = new Bench(t, { controlGroups: 'never' });
+  const [lone, other] = [await bench.start(bench.sleep({ singleProcess: true })), await bench.start(bench.sleep())];
+  for (const handle of [lone, other]) {
+    await bench.driver.stop(handle, 20_000);
+    await bench.driver.retire('game', handle.activation);
+  }
+  const { own } = activationFiles(bench.options.roots.runtime, lone.activation);
+  assert.equal(existsSync(own), false);
+  const later = new Bench(t, bench.options);
+  assert.equal((await later.driver.find('game', lone.activation)).kind, 'absent');
+  assert.equal((await later.driver.find('game', other.activation)).kind, 'unknown');
+});
+
 test('I1, I10: tickets tell what may run of a target, and what cannot be judged is among it', async (t) => {
   const bench = new Bench(t);
   await bench.mint(bench.sleep());
