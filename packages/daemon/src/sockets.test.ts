@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -28,4 +28,17 @@ test('a role’s socket that was taken away, its directory too, is made again fo
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test('what is made while a role’s socket is made keeps the mode that it was given', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'idunn-role-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const server = apiServer(fakeParts(new FakeEngine()), new EventLog('life'), pino({ level: 'silent' }));
+  t.after(() => server.close());
+  const paths = Array.from({ length: 2_000 }, (_, index) => join(directory, `made-${index}`));
+  const making = paths.map((path) => mkdir(path, { mode: 0o700 }));
+  assert.equal((await listenForRole(server, join(directory, 'operator.sock'), systemTimers)).ok, true);
+  await Promise.all(making);
+  const made = await Promise.all(paths.map((path) => stat(path)));
+  assert.deepEqual([...new Set(made.map(({ mode }) => mode & 0o777))], [0o700]);
 });

@@ -31,8 +31,6 @@ export async function listenForRole(
   }
   let leave = (): void => undefined;
   server.addHook('preClose', async () => leave());
-  // Ready first: nothing else is to be made under the umask of the socket.
-  await server.ready();
   await listenAt(path, () => server.listen({ path }));
   leave = keepSocket(path, timers, async () => {
     server.server.close();
@@ -53,13 +51,9 @@ const listenAgain = (server: Server, path: string): Promise<void> =>
 async function listenAt(path: string, listen: () => Promise<unknown>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await removeSocket(path);
-  // The mode is set by the umask while the socket is made: there is no instant at which others may connect.
-  const before = process.umask(0o177);
-  try {
-    await listen();
-  } finally {
-    process.umask(before);
-  }
+  // There is no instant at which others may connect: the daemon's umask leaves none of them the bit to write, without
+  // which none can. It is not narrowed for this, since whatever is made beside would lose bits of its own.
+  await listen();
   await chmod(path, 0o600);
 }
 

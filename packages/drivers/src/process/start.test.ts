@@ -82,7 +82,7 @@ test('I10: find is absent before the start and after the end, and unknown when n
   assert.equal((await plain.driver.find('game', 'act-never-minted')).kind, 'unknown');
 });
 
-test('I6, I9: what was retired and seen gone stays absent, for a later daemon too; what was never proven does not', async (t) => {
+test('I6, I9: what was retired and seen gone stays absent for later daemons; what was not is unknown', async (t) => {
   const bench = new Bench(t, { controlGroups: 'never' });
   const [lone, other] = [await bench.start(bench.sleep({ singleProcess: true })), await bench.start(bench.sleep())];
   for (const handle of [lone, other]) {

@@ -13,6 +13,9 @@ import { handOver } from './succession/predecessor.ts';
 /** The descriptor on which the starter waits for one line: `{"ready":…}` or `{"refused":…}`. */
 const READY_FD = 3;
 
+// Whatever the umask was: nothing that it makes can be written by others, sockets included.
+process.umask(process.umask(0o077) | 0o022);
+
 const { values } = parseArgs({
   options: {
     fleet: { type: 'string' },

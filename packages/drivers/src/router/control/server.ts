@@ -54,18 +54,14 @@ export async function listenForControl(
 async function listen(server: Server, path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   rmSync(path, { force: true });
-  const umask = process.umask(0o177); // The socket is born with mode 0600.
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(path, () => {
-        server.off('error', reject);
-        resolve();
-      });
+  // It is born without the bit to write for others, without which none can connect (main.ts).
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      resolve();
     });
-  } finally {
-    process.umask(umask);
-  }
+  });
   chmodSync(path, 0o600);
 }
 
