@@ -47,8 +47,12 @@ function handleOf(e: DeployEvidence, launch: Launch): WorkloadHandle | null {
 }
 
 /** Ends a launch and takes its activation away: a start of it that is still on its way finds it spent (I1). */
-export const spend = (e: DeployEvidence, stop: { launch: Launch; graceMs: number }, then: () => Decision): Decision =>
-  endProcess(e, { ...stop, proven: false }, () =>
+export const spend = (
+  e: DeployEvidence,
+  stop: { launch: Launch; graceMs: number; proven?: boolean },
+  then: () => Decision,
+): Decision =>
+  endProcess(e, { proven: false, ...stop }, () =>
     tolerate(e, { kind: 'retire', activation: stop.launch.id }, { what: 'the spent activation to go' }, then),
   );
 

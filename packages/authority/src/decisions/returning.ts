@@ -3,7 +3,7 @@ import type { LeaseRows } from '../ports/lease-port.ts';
 import { bodyOf } from '../records/body.ts';
 import type { Standing } from '../records/passage.ts';
 import type { StateOf, TransactionRecord } from '../records/transaction.ts';
-import { clearAway, endProcess, takeBack } from './clearing.ts';
+import { clearAway, endProcess, spend, takeBack } from './clearing.ts';
 import { deadlineMs, isPast, LOOK_AGAIN_MS } from './deadline.ts';
 import { attempt, conclude, type Decision, insist, persist, repeat, wait } from './decision.ts';
 import type { EffectOf } from './effects.ts';
@@ -32,11 +32,10 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   }
   const alone = standsAlone(planOf(e, state.candidate.subject.plan));
   if (!state.gone && passage.predecessors.length === 0 && (alone || passageEndsFirst(e, passage))) {
-    // No process of it was recorded; whatever came of its launch ends before the incumbent is launched or granted (I1).
+    // No process of it was recorded; whatever came of its launch ends before the incumbent is launched or granted, and a
+    // start of it that is still on its way finds it spent (I1).
     const { launch } = state.candidate;
-    return endProcess(e, { launch, graceMs: plan.deadlines.stopMs, proven: true }, () =>
-      persist({ ...state, gone: true }),
-    );
+    return spend(e, { launch, graceMs: plan.deadlines.stopMs, proven: true }, () => persist({ ...state, gone: true }));
   }
   return decidePassage({
     tx,

@@ -207,6 +207,36 @@ test('I10, I9: a restart whose start was cut off is not told to have exited, and
   assert.equal(next.extra?.[0]?.id, 'act-fresh', 'its record goes with it (I6)');
 });
 
+test('I1: on the way back a start of the candidate that is still on its way finds it spent', () => {
+  const launch = { step: 'minted', id: 'act-new', document: CANDIDATE.document } as const;
+  const row = { epoch: 4, activation: 'act-old' };
+  const successor = { subject: OLD.subject, launch: launchOf(OLD, 'act-old', 11) };
+  const returning = transaction({
+    phase: 'returning',
+    why: refusal('fence-not-proven', 'It was not fenced.'),
+    candidate: { subject: NEW.subject, launch, spent: [] },
+    passage: {
+      ...HANDOVER.passage,
+      direction: 'back',
+      predecessors: [],
+      successor,
+      move: { from: row, to: row },
+      origin: row,
+    },
+    settled: false,
+    gone: false,
+    stuck: null,
+  });
+  const nobody: Effect = { kind: 'end-process', activation: 'act-new', handle: null, graceMs: 100 };
+  const retired: Effect = { kind: 'retire', activation: 'act-new' };
+  const proof = { kind: 'gone', proof: 'tree-empty', forced: false };
+  const after = (...given: Given) => step({ plans: ALONE, answers: answered(...given) }, returning);
+  const [ends, spends, goesOn] = [after(), after([nobody, proof]), after([nobody, proof], [retired, 'retired'])];
+  assert.deepEqual(ends.kind === 'act' && ends.effect, nobody);
+  assert.deepEqual(spends.kind === 'act' && spends.effect, retired);
+  assert.ok(goesOn.kind === 'persist' && goesOn.state.phase === 'returning' && goesOn.state.gone);
+});
+
 const GATED = plansWith({
   health: {
     kind: 'attended',
