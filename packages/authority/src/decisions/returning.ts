@@ -32,8 +32,8 @@ export function decideReturning(tx: TransactionRecord, e: DeployEvidence, state:
   }
   const alone = standsAlone(planOf(e, state.candidate.subject.plan));
   if (!state.gone && passage.predecessors.length === 0 && (alone || passageEndsFirst(e, passage))) {
-    // No process of it was recorded; whatever came of its launch ends before the incumbent is launched or granted, and a
-    // start of it that is still on its way finds it spent (I1).
+    // No process of it was recorded; whatever came of its launch ends before the incumbent is launched or granted, and
+    // a start of it that is still on its way finds it spent (I1).
     const { launch } = state.candidate;
     return spend(e, { launch, graceMs: plan.deadlines.stopMs, proven: true }, () => persist({ ...state, gone: true }));
   }
