@@ -199,11 +199,12 @@ export class Subject {
   #repeat(): void {
     const state = this.#state;
     if (state === null || state === 'degraded') return;
+    if (this.#said === null) return this.#speak();
     const { presenceEveryMs } = this.#activation.launch;
     const waits = isRepeatedTogether(presenceEveryMs);
     const nextMs = this.#parts.machine.monotonicMs() + this.#contract.intervalMs + (waits ? TOGETHER_MS : 0);
-    if (this.#said !== null && nextMs - this.#said.atMs <= presenceEveryMs) return;
-    if (waits && this.#said !== null) this.#parts.coalescer.add(this.#speakAgain);
+    if (nextMs - this.#said.atMs <= presenceEveryMs) return;
+    if (waits) this.#parts.coalescer.add(this.#speakAgain);
     else this.#speak();
   }
 

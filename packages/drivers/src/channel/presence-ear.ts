@@ -1,6 +1,7 @@
 import type { WorkloadHandle } from '@idunn/authority';
 import { type Header, type Outcome, ok, refusal, refused, type VerificationKey, verificationKey } from '@idunn/kernel';
 import { NO_TRAIL, type Presence, type PresenceTrail, type VerifiedPresence, verifyPresence } from '@idunn/readiness';
+import { keepNewest } from '../keep-newest.ts';
 
 export interface PresenceEarOptions {
   readonly audience: Header['audience'];
@@ -32,7 +33,7 @@ export class PresenceEar {
     if (presence.pid !== handle.identity.pid) {
       return refused(refusal('envelope-wrong-subject', `It speaks for process ${presence.pid}.`));
     }
-    keepNewest(this.#trails, handle.activation, trail);
+    keepNewest(this.#trails, handle.activation, trail, REMEMBERED);
     return ok(presence);
   }
 
@@ -56,14 +57,7 @@ export class PresenceEar {
 
   #signer(publicKey: string): VerificationKey {
     const signer = this.#signers.get(publicKey) ?? verificationKey(publicKey);
-    keepNewest(this.#signers, publicKey, signer);
+    keepNewest(this.#signers, publicKey, signer, REMEMBERED);
     return signer;
   }
-}
-
-function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
 }

@@ -1,3 +1,4 @@
+import { keepNewest } from '../keep-newest.ts';
 import { type CommitObjects, isAncestor, type Repository } from './objects.ts';
 
 /** Minimum revisions of which a descendant is remembered; the oldest are forgotten. */
@@ -16,10 +17,7 @@ export class Descent {
     const before = this.#proven.get(minimum) ?? minimum;
     const known = [commit.id, ...commit.parents].some((id) => id === before || id === minimum);
     if (!known && !(await isAncestor(repository, minimum, commit.id))) return false;
-    this.#proven.delete(minimum);
-    this.#proven.set(minimum, commit.id);
-    const oldest = this.#proven.keys().next();
-    if (this.#proven.size > REMEMBERED && oldest.done !== true) this.#proven.delete(oldest.value);
+    keepNewest(this.#proven, minimum, commit.id, REMEMBERED);
     return true;
   }
 }

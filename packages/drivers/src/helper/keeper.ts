@@ -38,7 +38,7 @@ export class HelperKeeper<P extends KeptProtocol> implements LinkPort {
   readonly #options: KeeperOptions<P>;
   #ensuring: Promise<Outcome<P['answers']['hello']>> | null = null;
   #kept = false;
-  /** Of the last one that answered; whoever hangs is ended by hand. */
+  /** Of the last one that answered, or that was seen to hang. */
   #pid: number | null = null;
   #reviving = false;
   /** Why it is not linked now, where it was or an attempt has ended. */
